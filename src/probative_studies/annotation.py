@@ -71,7 +71,11 @@ def read_units(
     if names:
         sentences, answer, _ = _read(gold)
         known = [_read(path)[2] for path in names]
-        labels = [_usual_labels(own) for own in (*known, known[0] + known[1])]
+        # the label that every name has most often
+        labels = [
+            {name: label for (name, label), _ in sorted(own.items(), key=lambda e: (e[1], e[0]))}
+            for own in (*known, known[0] + known[1])
+        ]
         outputs = [[_tag(words, own) for words in sentences] for own in labels]
     *rivals, third = outputs
     own, opinion = (
@@ -116,12 +120,6 @@ def _read(path: Path | str) -> tuple[list[tuple[str, ...]], list[list[str]], _Na
 
 def _tags_of(label: str, length: int) -> list[str]:
     return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
-
-
-def _usual_labels(names: _Names) -> dict[tuple[str, ...], str]:
-    """Return the label that every name has most often."""
-    ranked = sorted(names.items(), key=lambda entry: (entry[1], entry[0]))
-    return {name: label for (name, label), _ in ranked}
 
 
 def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str]:
@@ -227,7 +225,12 @@ class ItemQuestion:
         self.random, self.n = random, n
         answers = pool.returned if self.paired else pool.returned[:1]
         chance = special.expit(pool.confidence)
-        layers, self.drawn = _placed_items(answers, question, n, chance if by_confidence else None)
+        layers, self.drawn = [np.arange(answers.shape[1])], np.array([n])
+        if answers.any():  # else nobody says yes: there is nothing to part the items by
+            outputs = [own.astype(np.int64) for own in answers]
+            scores = chance if by_confidence else None
+            placed = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=scores)
+            layers, self.drawn = _placed(placed, question, n)
         layer = _stratum(layers, len(pool.positive))
         code = 2 ** len(answers) * layer + np.dot(2 ** np.arange(len(answers)), answers)
         _, first, self.part = np.unique(code, return_index=True, return_inverse=True)
@@ -262,20 +265,16 @@ class ItemQuestion:
 
     def annotate(self, level: float, rng: Generator) -> _Sample:
         """Label some items and ask for the interval."""
-        if self.random:
-            return self._at_random(level, rng)
+        if self.random:  # simply random items, analysed as such
+            drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
+            found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
+            draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
+            scores = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
+            return _sample_of(scores, self.truth, paired=self.paired)
         items = self.label(rng)
         told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
         drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
         return _Sample.of(told, self.truth, normal=self._normal(drawn, found, level))
-
-    def _at_random(self, level: float, rng: Generator) -> _Sample:
-        """Label simply random items, and analyse them as such."""
-        drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
-        found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
-        draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
-        told = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
-        return _sample_of(told, self.truth, paired=self.paired)
 
     def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
         """Return True if the normal interval of the same labels covers the truth."""
@@ -287,14 +286,6 @@ class ItemQuestion:
             value, moves = other - value, more - moves
         far = -special.ndtri((1 - level) / 2) * math.sqrt(spread_of(moves, draw).variance)
         return bool(abs(value - self.truth) <= far)
-
-
-def _placed_items(answers: Mask, question: str, n: int, chance: Array | None) -> _Placed:
-    if not answers.any():  # nobody says yes: there is nothing to part the items by
-        return [np.arange(answers.shape[1])], np.array([n])
-    outputs = [own.astype(np.int64) for own in answers]
-    pool = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=chance)
-    return _placed(pool, question, n)
 
 
 def _placed(pool: Pool, question: str, n: int) -> _Placed:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -150,7 +150,11 @@ def cluster_study(c: Condition, level: float, replicates: int, rng: Generator) -
     True
     """
     shares = case_shares(c)
-    sets = np.stack([_filled(rng, c, shares) for _ in range(replicates)])
+    sets = np.empty((replicates, c.units, len(shares)))
+    for own in sets:  # an empty test set has no interval
+        while not np.any(cases := draw(rng, c, shares)):
+            pass
+        own[:] = cases
     if c.sizes == "item":
         sets = sets.sum(axis=1, keepdims=True)
     kinds = _Kinds.of(c.metric)
@@ -174,15 +178,7 @@ def cluster_study(c: Condition, level: float, replicates: int, rng: Generator) -
     )
 
 
-def _filled(rng: Generator, condition: Condition, shares: Array) -> Array:
-    """Draw a test set that is not empty: an empty one has no interval."""
-    while not np.any(cases := draw(rng, condition, shares)):
-        pass
-    return cases
-
-
-@dataclass(frozen=True)
-class _Limits:
+class _Limits(NamedTuple):
     """Limits of many test sets, and which of them carry a note."""
 
     low: Array
@@ -284,11 +280,9 @@ class _Worth:
         return cls(divisor, freedom)
 
     def quantile(self, level: float) -> Array:
-        return np.where(
-            np.isinf(self.freedom),
-            normal_quantile(level),
-            student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
-        )
+        endless = np.isinf(self.freedom)
+        student = student_quantile(level, np.where(endless, 1, self.freedom))
+        return np.where(endless, normal_quantile(level), student)
 
     def limits(self, low: Array, high: Array, least: float) -> _Limits:
         """Return the limits, or the whole range where there is no evidence."""

@@ -939,15 +939,14 @@ def _sizes(sizes: Sequence[str], step: int | None, everything: int) -> list[int]
         if step < 1:
             raise InputError("--step: 0 is not a whole number >= 1")
         return list(range(step, everything, step))
-    return [everything if word == "all" else _size(word) for word in sizes]
-
-
-def _size(word: str) -> int:
-    try:
-        (size,) = options.whole_list(word, what="whole number >= 1 or 'all'")
-    except click.BadParameter as error:
-        raise InputError(f"--sizes: {error.message}") from None
-    return size
+    found: list[int] = []
+    for word in sizes:
+        try:
+            what = "whole number >= 1 or 'all'"
+            found += [everything] if word == "all" else options.whole_list(word, what=what)
+        except click.BadParameter as error:
+            raise InputError(f"--sizes: {error.message}") from None
+    return found
 
 
 def tests(

@@ -24,7 +24,7 @@ from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.inference.intervals import interval, methods_for
-from probative.metrics import TABLE, Composite, Share
+from probative.metrics import TABLE, Composite
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.pictures import COLOURS, new_figure
 from probative.wording.numbers import number
@@ -103,7 +103,10 @@ def _sums(
     sums = np.zeros((len(methods), 4))
     total = 0.0
     for successes, trials, weight in _pairs(n, min(chance, 1.0), share):
-        counts = _counts_of(kind, successes, trials)
+        # whichever cells a share is made of
+        own_cells = {cell: np.zeros_like(trials) for cell in _CELLS}
+        own_cells[kind.hits[0]], own_cells[kind.misses[0]] = successes, trials - successes
+        counts = Counts(**own_cells)
         for i, method in enumerate(methods):
             limits = interval(counts, metric, method, level=level)
             events = _events(limits.low, limits.high, true_score, 0, 1)
@@ -235,14 +238,6 @@ def _events(low: Any, high: Any, true_score: float, least: float, most: float) -
     """Return where limits cover, their length, where they overshoot, and where they are equal."""
     covered = (low <= true_score) & (true_score <= high)
     return covered, high - low, (low < least) | (high > most), low == high
-
-
-def _counts_of(kind: Share, successes: Array, trials: Array) -> Counts:
-    """Return counts with these successes and trials, whichever cells a share is made of."""
-    counts = {cell: np.zeros_like(trials) for cell in _CELLS}
-    counts[kind.hits[0]] = successes
-    counts[kind.misses[0]] = trials - successes
-    return Counts(**counts)
 
 
 def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]]:

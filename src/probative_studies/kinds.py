@@ -204,7 +204,12 @@ def record_study(c: Documents, level: float, replicates: int, rng: Generator) ->
         gaps = difference(drawn, "f1", level=level), difference(drawn.total(), level=level)
         limits["difference"].append(tuple(end for gap in gaps for end in (gap.low, gap.high)))
         equal, _ = c.draw(rng, c.documents, (_RIGHT[0], _RIGHT[0]))
-        pvalues.append(_pvalues(equal))
+        # what decides by document, and exchanging single fields
+        pooled = PooledScore.of_cases(equal.grouped(), "f1")
+        (test,) = pooled.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
+        decides = decision_pvalue(test.pvalue, pooled.unit_test(0, 1).pvalue)
+        by_item = randomization_test(equal.total(), "f1", by="item")
+        pvalues.append((float(decides), float(by_item.pvalue)))
     error = {"standard_error": share_error(0.95, replicates)}
     for name, truth in true.items():
         low, high, item_low, item_high = np.array(limits[name]).T
@@ -229,14 +234,6 @@ def _limits(counts: Counts, level: float) -> tuple[float, ...]:
         interval(counts.sum(), "f1", level=level),
     )
     return tuple(float(end) for one in both for end in (one.low, one.high))
-
-
-def _pvalues(paired: PairedCounts) -> tuple[float, float]:
-    """Return the p-value that decides by document, and that of exchanging single fields."""
-    pooled = PooledScore.of_cases(paired.grouped(), "f1")
-    (test,) = pooled.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
-    decides = float(decision_pvalue(test.pvalue, pooled.unit_test(0, 1).pvalue))
-    return decides, float(randomization_test(paired.total(), "f1", by="item").pvalue)
 
 
 # --- Graded scores: items have latent qualities, those of a unit alike, which a shape turns into

@@ -8,7 +8,7 @@ same of a fixed interval and of a fixed test that somebody looks at as often.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -352,7 +352,10 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
         wrong += float(chances[mistaken & (~unclear | last)].sum())
         at_first += float(chances[~unclear].sum()) if before == 0 else 0.0
         undecided = float(chances[unclear].sum()) if last else 0.0
-        going = list(_stretches(start, np.where(chances > _NEGLIGIBLE, chances, 0.0), unclear))
+        # the stretches of places where walks go on
+        there = np.flatnonzero(unclear & (chances > _NEGLIGIBLE))
+        parts = np.split(there, np.flatnonzero(np.diff(there) > 1) + 1)
+        going = [(start + int(part[0]), chances[part]) for part in parts if len(part)]
         before = end
         if not going:
             break
@@ -376,11 +379,3 @@ def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tup
         at = first + least - start
         total[at : at + len(own) + len(ups) - 1] += np.convolve(own, chance)
     return start, total
-
-
-def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int, Array]]:
-    """Yield the stretches of places where walks go on."""
-    there = np.flatnonzero(unclear & (chances > 0))
-    if len(there):
-        for part in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
-            yield start + int(part[0]), chances[part]

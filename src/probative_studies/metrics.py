@@ -232,7 +232,11 @@ def least_coverage(metric: str, n: int, method: str | None = None, *, level: flo
     notes = np.broadcast_to(np.asarray(found.note, dtype=object), len(tables))
     noted = np.array([note is not None for note in notes])
     conditions, rows = [], []
-    for shares in _conditions():
+    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
+        if recall + specificity < 1:  # worse than guessing
+            continue
+        rest, miss, alarm = 1 - share, 1 - recall, 1 - specificity
+        shares = np.array([share * recall, rest * alarm, share * miss, rest * specificity])
         weight = chances_of(tables, shares) * there
         if weight.sum() >= _DEFINED:
             truth = float(own.value(*shares))
@@ -247,16 +251,6 @@ def least_coverage(metric: str, n: int, method: str | None = None, *, level: flo
     # a sum has no standard error; notes and length are those of all conditions, on average
     least, misses = float(columns[0][worst]), float(columns[2][worst])
     return _row(*about, least, 0.0, mean(columns[1]), misses, mean(columns[3]), 0)
-
-
-def _conditions() -> Iterator[Array]:
-    """Yield the shares of tp, fp, fn and tn of systems that are no worse than guessing."""
-    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
-        if recall + specificity >= 1:
-            rest = 1 - share
-            yield np.array(
-                [share * recall, rest * (1 - specificity), share * (1 - recall), rest * specificity]
-            )
 
 
 def paired_shares(
@@ -398,13 +392,6 @@ def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[float, float]:
-    """Use the delta method over the units, with Student's quantile."""
-    estimate = macro_score(b) - macro_score(a)
-    reach = _reach(_moves(b) - _moves(a), level)
-    return estimate - reach, estimate + reach
-
-
 def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Join Wilson's limits of the labels; their arms are added up in squares."""
     tables = cells.by_label()
@@ -513,14 +500,17 @@ class _OneLabelEach:
         data = patterns[generator.choice(len(cells), size=self.items, p=cells)]
         k = len(prevalence)
         gold, a, b = (data[:, side, None] == np.arange(k) for side in range(3))
-        said = (a & ~b, ~a & b, a & b, ~a & ~b)
-        cases = [np.sum(which & own, axis=0) for own in said for which in (gold, ~gold)]
-        paired = cases[:7]
+        kinds = (a & ~b, ~a & b, a & b, ~a & ~b)
+        paired = [np.sum(which & own, axis=0) for own in kinds for which in (gold, ~gold)][:7]
         side_a, side_b = (
             LabelCounts.from_table(Counts(gold & s, ~gold & s, gold & ~s)) for s in (a, b)
         )
-        true_a, true_b = (_population_macro_f1(cells, patterns, side) for side in (1, 2))
-        return _Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), true_a, true_b)
+        true = []  # macro F1 of A and of B in the population
+        for side in (1, 2):
+            said = [[patterns[:, s] == label for s in (0, side)] for label in range(k)]
+            shares = [(cells[a & b].sum(), cells[a].sum() + cells[b].sum()) for a, b in said]
+            true.append(mean([2 * both / either for both, either in shares]))
+        return _Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), *true)
 
 
 def _even(f1: float, *items: float) -> _SeparateLabels:
@@ -583,12 +573,14 @@ def _macro_limits(sample: _Sample, level: float) -> dict[tuple[str, str], tuple[
     both, posterior = macro_difference(a, b, level=level)
     one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
     single, gap = "one system", "difference"
+    # the delta method over the units, with Student's quantile
+    apart, reach = macro_score(b) - macro_score(a), _reach(_moves(b) - _moves(a), level)
     return {
         (single, "delta"): _delta_interval(a, level),
         (single, "mover"): _mover_interval(a, level),
         (single, "one prior"): _one_prior_interval(a, level),
         (single, "hierarchical"): one.limits(level),
-        (gap, "delta"): _delta_difference(a, b, level),
+        (gap, "delta"): (apart - reach, apart + reach),
         (gap, "mover"): _mover_difference(paired, level),
         (gap, "hierarchical"): (both.low, both.high),
     }
@@ -604,12 +596,3 @@ def _population(prevalence: Array) -> tuple[Array, Ints]:
     apart = (1 - _TOGETHER) * a[:, :, None] * b[:, None, :]
     cells = prevalence[:, None, None] * (_TOGETHER * a[:, :, None] * np.eye(k) + apart)
     return cells.ravel() / cells.sum(), np.indices((k, k, k)).reshape(3, -1).T
-
-
-def _population_macro_f1(cells: Array, patterns: Ints, side: int) -> float:
-    scores = []
-    for label in range(int(patterns.max()) + 1):
-        gold, predicted = patterns[:, 0] == label, patterns[:, side] == label
-        both = cells[gold & predicted].sum()
-        scores.append(2 * both / (cells[gold].sum() + cells[predicted].sum()))
-    return mean(scores)

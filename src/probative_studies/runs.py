@@ -59,12 +59,8 @@ class Population:
         slope = math.exp(-(special.ndtri(self.f1) ** 2) / 2) / math.sqrt(2 * math.pi * _VARIANCE)
         return (0.0 if self.seeds == "one" else score / slope), score / slope
 
-    def abilities(self) -> tuple[float, float]:
-        """Return the abilities of mean runs for which the mean score is F1."""
-        a, b = self.deviations()
-        return self._ability(a), self._ability(b)
-
-    def _ability(self, deviation: float) -> float:
+    def ability(self, deviation: float) -> float:
+        """Return the ability of a mean run for which the mean score is F1."""
         if self.seeds != "failing":
             return float(special.ndtri(self.f1)) * math.sqrt(_VARIANCE + deviation**2)
         low, high = -50.0, 50.0  # two kinds of runs: no closed form, but a rising one
@@ -151,10 +147,9 @@ def _draw(
     shared = _effects(rng, shape, _SHARED)
     seeds = _seeds(rng, population, runs, replicates)
     sides = []
-    for ability, deviation, seed in zip(
-        population.abilities(), population.deviations(), seeds, strict=True
-    ):
-        hard = shared + _effects(rng, shape, _OWN) + np.float32(ability)
+    for deviation, seed in zip(population.deviations(), seeds, strict=True):
+        ability = np.float32(population.ability(deviation))
+        hard = shared + _effects(rng, shape, _OWN) + ability
         tp, fp = (np.empty((replicates, runs, population.units)) for _ in range(2))
         for run in range(runs):
             sum_ = _effects(rng, shape, _OF_RUN)
@@ -253,15 +248,23 @@ def _try(
     estimate = spread.estimate
     reach = _reach(spread.mean_squares(), level)
     worth = Spread.of(a.runs(), b.runs()).worth() / math.lcm(*design)
-    gap, low, high = np.array([_models(a, b, k, worth[k], level) for k in range(len(worth))]).T
+    of_models = []  # the difference of the models on each test set, with its limits
+    for k, own in enumerate(worth):
+        cases = overlap(a.pooled(design[1], k), b.pooled(design[0], k))
+        found = difference(cases * own, level=level)
+        of_models.append((found.estimate, found.low, found.high))
+    gap, low, high = np.array(of_models).T
     below, above = np.maximum(reach, gap - low), np.maximum(reach, high - gap)
+    # the interaction is counted once, not also in the run scores
+    freedoms = [n - 1 for n in spread.numbers]
+    once = [(spread.by_unit, spread.unit_freedom), *zip(spread.parts()[1], freedoms, strict=True)]
     # the new runs of the next test set are those on a new one
     elsewhere = np.abs(np.roll(new, 1) - estimate) <= _reach(spread.on_a_new_test_set(), level)
     return {
         "coverage": (estimate <= below) & (-estimate <= above),
         "width": below + above,
         "size": np.abs(estimate) > reach,
-        "once": np.abs(estimate) <= _reach(_counted_once(spread), level),
+        "once": np.abs(estimate) <= _reach(once, level),
         "ignoring": (low <= 0) & (high >= 0),
         "ignoring_width": high - low,
         "new_run": elsewhere,
@@ -272,23 +275,6 @@ def _try(
 def _reach(squares: list[tuple[Array, Any]], level: float) -> Array:
     variance, freedom = add_squares(squares)
     return np.asarray(student_quantile(level, freedom) * np.sqrt(variance))
-
-
-def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
-    """Return the mean squares with the interaction counted once, not also in the run scores."""
-    _, runs, _ = spread.parts()
-    freedoms = [n - 1 for n in spread.numbers]
-    return [(spread.by_unit, spread.unit_freedom), *zip(runs, freedoms, strict=True)]
-
-
-def _models(
-    a: _Drawn, b: _Drawn, test_set: int, worth: float, level: float
-) -> tuple[float, float, float]:
-    """Return the difference of the models on one test set, with its limits."""
-    n, m = a.tp.shape[1], b.tp.shape[1]
-    cases = overlap(a.pooled(m, test_set), b.pooled(n, test_set))
-    gap = difference(cases * worth, level=level)
-    return gap.estimate, gap.low, gap.high
 
 
 # how easy samples are for the model, and how much of an answer is chance: variances of a sum

@@ -251,7 +251,10 @@ def run_of(
             raise folder.damage(name, f"{type(error).__name__}: {error}") from None
     folder.check_writable()
     run = _train(system, segmenter, train, corpora, report)
-    folder.keep(name, part, _record(run))
+    # where words begin, instead of the words: a digit for every inner position, 1 for a beginning
+    begins = ["1".join("0" * (len(word) - 1) for word in words) for words in run.words]
+    rows = None if run.probabilities is None else [row.tolist() for row in run.probabilities]
+    folder.keep(name, part, {**run.to_dict(), "boundaries": begins, "probabilities": rows})
     return run
 
 
@@ -301,17 +304,6 @@ def _train(
         words=words,
         probabilities=probabilities,
     )
-
-
-def _record(run: SegmenterRun) -> dict[str, Any]:
-    """Return a run as it is kept: where words begin, instead of the words."""
-    rows = run.probabilities
-    return {
-        **run.to_dict(),
-        # a digit for every inner position: 1 where a word begins
-        "boundaries": ["1".join("0" * (len(word) - 1) for word in words) for words in run.words],
-        "probabilities": None if rows is None else [row.tolist() for row in rows],
-    }
 
 
 def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
@@ -500,6 +492,9 @@ def study_document(
         pairs = [c for reversal in study.reversals for c in (reversal.recall, reversal.precision)]
         tables.append(_differences(pairs, title="Where recall rises and precision falls"))
     tables.append(_runs(study))
+    size = study.corpus["train"]["sentences"]
+    systems = [(system.name, size, system) for system in study.comparisons.systems]
+    systems += [(study.curve_system or "", p.sentences, p.scores) for p in study.curve]
     notes = [*study.comparisons.verdicts, *study.observations]
     if published:
         notes.append(_TREEBANKS)
@@ -509,7 +504,11 @@ def study_document(
             "study segmentation", signature, **study.to_dict(), published=dict(published)
         ),
         tables=tuple(table for table in tables if table.rows),
-        records=tuple(_records(study)),
+        records=tuple(
+            {"system": name, "training_sentences": sentences, **score.to_dict()}
+            for name, sentences, system in systems
+            for score in system.scores
+        ),
         notes=(*notes, signature),
         pictures=tuple(_pictures(study).values()) if html else (),
     )
@@ -608,17 +607,6 @@ def _runs(study: SegmentationStudy) -> Table:
         Words("computed on", "machine"),
     ]
     return Table.of(study.runs, columns, title=f"What was trained (seed {study.seed})")
-
-
-def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
-    size = study.corpus["train"]["sentences"]
-    systems = [(system.name, size, system) for system in study.comparisons.systems]
-    systems += [(study.curve_system or "", p.sentences, p.scores) for p in study.curve]
-    return [
-        {"system": name, "training_sentences": sentences, **score.to_dict()}
-        for name, sentences, system in systems
-        for score in system.scores
-    ]
 
 
 def _curve_picture(study: SegmentationStudy) -> Lines:

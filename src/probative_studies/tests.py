@@ -254,7 +254,10 @@ def _pilots(powers: Sequence[float] = (0.5, 0.8, 0.9)) -> Iterator[tuple[PairedC
     others = [k for k in range(len(task.names)) if k != best]
     pilots = {f"{task.names[k]}, uh_ritual": task.items.paired(k, best) for k in others}
     name = task.names[others[-1]]
-    pilots[f"{name}, uh_ritual, by item"] = _items_alone(pilots[f"{name}, uh_ritual"])
+    # every item a unit of its own
+    number = pilots[f"{name}, uh_ritual"].total().cases[:7]
+    alone = PairedCounts(np.eye(7)[number > 0], number[number > 0])
+    pilots[f"{name}, uh_ritual, by item"] = alone
     pilots["made-up pilot of 400 sentences"] = _invent_pilot()
     for (name, pilot), power in product(pilots.items(), powers):
         yield pilot, name, power
@@ -268,12 +271,6 @@ def planning_study(
     *pilot, power = case
     how: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng, "report": report}
     yield power_check(*pilot, power=power, **how)
-
-
-def _items_alone(paired: PairedCounts) -> PairedCounts:
-    """Make every item a unit of its own."""
-    number = paired.total().cases[:7]
-    return PairedCounts(np.eye(7)[number > 0], number[number > 0])
 
 
 def _invent_pilot() -> PairedCounts:

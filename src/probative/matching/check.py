@@ -106,42 +106,34 @@ def check(
     >>> print(*report.problems)
     tags.conll:3: tag 'I-LOC' after 'O' breaks the rules of iob2; expected a valid tag
     """
+    shared: dict[str, Any] = {
+        "task": task,
+        "input_format": input_format,
+        "encoding": encoding,
+        "tag_column": tag_column,
+        "column": column,
+        "comments": comments,
+        "header": header,
+        "multilabel": multilabel,
+        "score_name": score_name,
+    }
+    named = names_of("label_names", label_names)
+    least = None if threshold is None else finite("threshold", threshold)
+    own = {"scheme": scheme, "unit_column": unit_column, "schema": schema}
     options = CheckOptions.of(
-        {
-            "task": task,
-            "input_format": input_format,
-            "encoding": encoding,
-            "tag_column": tag_column,
-            "column": column,
-            "comments": comments,
-            "scheme": scheme,
-            "unit_column": unit_column,
-            "header": header,
-            "multilabel": multilabel,
-            "label_names": names_of("label_names", label_names),
-            "score_name": score_name,
-            "threshold": None if threshold is None else finite("threshold", threshold),
-            "schema": schema,
-            **unknown,
-        }
+        {**shared, **own, "label_names": named, "threshold": least, **unknown}
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
-    _check_types(path, encoding, tag_column, column, score_name)
-    how = Reading(
-        task,
-        input_format,
-        encoding,
-        tag_column,
-        flag("comments", comments),
-        column,
-        unit_column,
-        header,
-        multilabel,
-        label_names=tuple(label_names),
-        score_name=score_name,
-        threshold=threshold,
-    )
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
+    for name, value in (("encoding", encoding), ("column", column), ("score_name", score_name)):
+        if not (value is None or isinstance(value, str)):
+            raise InputError(f"{name}: {shown(value)}; expected a name (str)")
+    columns_of("tag_column", [tag_column])
+    shared["comments"] = flag("comments", comments)
+    names = tuple(label_names)
+    how = Reading(**shared, unit=unit_column, label_names=names, threshold=threshold)
     opened = open_input(path, how)
     checks = {
         "columns": _columns,
@@ -247,16 +239,6 @@ def _log(side: Samples) -> FileCheck:
         else:
             facts[f"{called}right"] = int(log.tp.sum())
     return FileCheck(side.name, "log", "samples", facts, {}, (), side.notes)
-
-
-def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: Any) -> None:
-    """Refuse a path, encoding, column or score name of the wrong type."""
-    if not isinstance(path, (str, Path)):
-        raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
-    for name, value in (("encoding", encoding), ("column", column), ("score_name", score)):
-        if not (value is None or isinstance(value, str)):
-            raise InputError(f"{name}: {shown(value)}; expected a name (str)")
-    columns_of("tag_column", [tag_column])
 
 
 def _columns(opened: Input, scheme: str | None) -> FileCheck:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from probative.reading.scores import Graded
 
 
+_AS_GIVEN = (  # options that the readers take as they are
+    *("task", "input_format", "encoding", "tag_column", "comments", "header", "multilabel"),
+    *("score_name", "threshold", "find_json", "on_malformed"),
+)
+
+
 def _options_of(reading: ReadingOptions) -> dict[str, Option]:
     """Return the options of reading, with those of graded scores if the job has them."""
     graded = isinstance(reading, GradedOptions)
@@ -36,22 +42,12 @@ def how_to_read(chosen: ReadingOptions) -> Options:
     metric = getattr(chosen, "metric", None)
     metrics = metric if isinstance(metric, (list, tuple)) else (metric,)
     return Options(
-        chosen.task,
-        chosen.input_format,
-        chosen.encoding,
-        chosen.tag_column,
-        chosen.comments,
+        **{name: getattr(chosen, name) for name in _AS_GIVEN},
         unit=None if chosen.unit_column is None else str(chosen.unit_column),
-        header=chosen.header,
-        multilabel=chosen.multilabel,
         label_names=tuple(chosen.label_names),
-        score_name=chosen.score_name,
-        threshold=chosen.threshold,
         graded=any(isinstance(name, str) and name in OF_SCORES for name in metrics),
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
-        find_json=chosen.find_json,
-        on_malformed=chosen.on_malformed,
     )
 
 

@@ -11,7 +11,14 @@ import numpy as np
 from probative.errors import InputError
 from probative.matching.choices import groups_of
 from probative.matching.labels import UNION, averaged_labels, match_labels
-from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Repeats,
+    Segmented,
+    Spans,
+    items_of,
+)
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
@@ -146,19 +153,12 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     if side.units is not None:
         kept, number = np.unique(side.units[rows], return_inverse=True)
         units = number.reshape(-1).astype(np.int32)
-    if isinstance(side, Labels):
-        repeats = side.repeats
-        if repeats is not None:
-            times = None if repeats.times is None else repeats.times[rows]
-            repeats = Repeats(times, repeats.number[kept])
-        return replace(side, codes=side.codes[rows], units=units, groups=None, repeats=repeats)
-    place = np.full(side.n_items, -1, dtype=np.int32)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    item = place[side.item]
-    here = item >= 0
-    return replace(
-        side, item=item[here], codes=side.codes[here], n_items=len(rows), units=units, groups=None
-    )
+    part: Any = items_of(side, rows, units)
+    repeats = getattr(side, "repeats", None)
+    if repeats is not None:
+        times = None if repeats.times is None else repeats.times[rows]
+        part = replace(part, repeats=Repeats(times, repeats.number[kept]))
+    return cast("Labels | LabelSets", part)
 
 
 # --- Buckets of items: by length, by presence in training, by label frequency
@@ -291,20 +291,16 @@ _Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 def span_confusions(gold: Spans, system: Spans) -> _Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
-    start, end = (
-        int(max(getattr(side, name).max(initial=0) for side in (gold, system))) + 1
-        for name in ("start", "end")
-    )
-    places = [
-        (side.sentence.astype(np.int64) * start + side.start) * end + side.end
-        for side in (gold, system)
-    ]
+    sides = gold, system
+    start = int(max(side.start.max(initial=0) for side in sides)) + 1
+    end = int(max(side.end.max(initial=0) for side in sides)) + 1
+    places = [(s.sentence.astype(np.int64) * start + s.start) * end + s.end for s in sides]
     distinct = [np.unique(place, return_index=True) for place in places]
     # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
     both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
     everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
     codes = []
-    for side, (place, first) in zip((gold, system), distinct, strict=True):
+    for side, (place, first) in zip(sides, distinct, strict=True):
         code = np.full(len(everywhere), -1)
         code[np.searchsorted(everywhere, place)] = side.label[first]
         codes.append(code)

@@ -60,6 +60,7 @@ from probative.reading.annotations import (
     Tagged,
     Text,
 )
+from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
@@ -130,36 +131,23 @@ def _join_by_key(
 def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
-    read_texts = side.texts
-
-    def texts() -> Sequence[str]:
-        every = read_texts() if read_texts is not None else ()
-        return [every[i] for i in places.tolist()] if len(every) else ()
-
-    common: dict[str, Any] = {
-        "units": None if side.units is None else side.units[places],
-        "texts": None if read_texts is None else texts,
-        "aligned": None,
-    }
+    units = None if side.units is None else side.units[places]
+    groups = None
     if side.groups is not None:
-        common["groups"] = replace(side.groups, codes=side.groups.codes[places])
+        groups = replace(side.groups, codes=side.groups.codes[places])
+    part: Any = replace(rows_of(side, places, units), aligned=None, groups=groups)
     if isinstance(side, Labels):
-        codes, names = side.codes[places], side.names
         if lost.any():  # names stay sorted: NOTHING is the empty text
-            codes, names = np.where(lost, 0, codes + 1).astype(np.int32), (NOTHING, *names)
-        return replace(side, codes=codes, names=names, **common)
+            codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
+            part = replace(part, codes=codes, names=(NOTHING, *side.names))
+        return cast("Labels", part)
     row = np.full(len(side), -1, dtype=np.int64)
     row[places[~lost]] = np.flatnonzero(~lost)
     new = row[side.item]
     order = np.lexsort((side.codes, new))
     order = order[new[order] >= 0]
-    return replace(
-        side,
-        item=new[order].astype(np.int32),
-        codes=side.codes[order],
-        n_items=len(places),
-        **common,
-    )
+    part = replace(part, item=new[order].astype(np.int32), codes=side.codes[order])
+    return cast("LabelSets", part)
 
 
 # --- Matching logs: the samples that each system got right, or its findings in them
@@ -222,33 +210,28 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
+
+    def side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
+        names, (codes,) = union([answers])
+        return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+
+    def shortened(text: str) -> str:
+        return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
+
     first = logs[0]
     if first.counted:  # a log of counts does not show which findings these were
-        return _side(first, (), np.zeros(0, dtype=np.int32)), ()
+        return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = tuple(_shortened(target) or RIGHT for target in first.targets)
-    return _side(first, targets, unit), tuple(
-        _side(log, _answers(log, targets), unit) for log in logs
-    )
-
-
-def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
-    """Return the target where the answer was right, else the answer, marked if it reads alike."""
-    answers = []
-    for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
-        said = _shortened(full)
-        wrong = f"{said} ({WRONG})" if said == target else said or WRONG
-        answers.append(target if right else wrong)
-    return tuple(answers)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
-
-
-def _side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
-    names, (codes,) = union([answers])
-    return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+    targets = tuple(shortened(target) or RIGHT for target in first.targets)
+    systems = []
+    for log in logs:  # the target where the answer was right, else the answer, marked if alike
+        answers = []
+        for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
+            said = shortened(full)
+            wrong = f"{said} ({WRONG})" if said == target else said or WRONG
+            answers.append(target if right else wrong)
+        systems.append(side(log, tuple(answers), unit))
+    return side(first, targets, unit), tuple(systems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,7 +451,13 @@ def _match_graded(
     # columns of scores are read as labels, blank cells as missing
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
     summed = choices.scores if isinstance(choices.scores, SummedScores) else None
-    if choices.scores is None and _is_summable(choices):
+    metrics = getattr(choices, "metric", None) or ()
+    # the sums of units are enough, unless single items are asked for
+    items = choices.human, choices.group, choices.run_column, choices.scores, *choices.key
+    by_item = getattr(choices, "by", None) == "item" or "win_rate" in (
+        (metrics,) if isinstance(metrics, str) else metrics
+    )
+    if choices.unit_column is not None and not by_item and not any(o is not None for o in items):
         from probative.reading.large_tables import sum_large_scores
 
         summed = sum_large_scores(table, cells, columns, choices, range_of(choices.range))
@@ -499,19 +488,6 @@ def _match_graded(
         given = _with_human(table, given, cells, wanted)
     called = name_systems(names, [system.name for system in given])
     return _graded(given, called, choices, notes)
-
-
-def _is_summable(choices: GradedOptions) -> bool:
-    """Return True if the sums of units are enough for what is asked."""
-    items = choices.human, choices.group, choices.run_column, *choices.key
-    metrics = getattr(choices, "metric", None) or ()
-    by_item = getattr(choices, "by", None) == "item"
-    return (
-        all(option is None for option in items)
-        and choices.unit_column is not None
-        and "win_rate" not in ((metrics,) if isinstance(metrics, str) else metrics)
-        and not by_item
-    )
 
 
 def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:

@@ -39,7 +39,7 @@ from probative.matching.record_rules import (
 from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -269,8 +269,11 @@ def _best_of_blocks(
             last += 1
         start, stop = begin[first], ends[last - 1]
         cells = _similarity(gold[start:stop], said)
-        if keys:
-            cells *= _have_same_keys(keys, gold[start:stop], said)
+        if keys:  # only rows with the same keys are paired
+            number: dict[tuple[int, ...], int] = {}
+            rows = (*gold[start:stop], *said)
+            codes = np.array([number.setdefault(_key_of_row(r, keys), len(number)) for r in rows])
+            cells *= codes[: stop - start, None] == codes[stop - start :]
         own = np.array(begin[first:last]) - start
         largest = np.maximum.reduceat(cells, own, axis=0)
         best[first:last] = np.maximum.reduceat(largest, other_begin, axis=1)
@@ -282,25 +285,15 @@ def _best_of_blocks(
     return best
 
 
-def _have_same_keys(keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]) -> NDArray[np.bool_]:
-    """Return True for every pair of rows with the same keys."""
-    number: dict[tuple[int, ...], int] = {}
-    codes = [number.setdefault(_key_of_row(row, keys), len(number)) for row in (*gold, *said)]
-    own, others = np.array(codes[: len(gold)]), np.array(codes[len(gold) :])
-    return np.asarray(own[:, None] == others)
-
-
 def _key_of_row(row: _Node, keys: Keys) -> tuple[int, ...]:
-    return tuple([_code_at(row, key) for key in keys])
-
-
-def _code_at(node: _Node, key: Iterable[str]) -> int:
-    """Return the code of the value at a path within a row; -1 if it is not there."""
-    for name in key:
-        if node.kind != _OBJECT or name not in node.parts:
-            return -1
-        node = node.parts[name]
-    return node.code
+    """Return the codes of the values at these paths within a row; -1 if one is not there."""
+    codes = []
+    for key in keys:
+        node: _Node | None = row
+        for name in key:
+            node = node.parts.get(name) if node is not None and node.kind == _OBJECT else None
+        codes.append(-1 if node is None else node.code)
+    return tuple(codes)
 
 
 def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -539,20 +532,12 @@ class MatchedRecords:
         said, gold = number
         there = np.unique((items.unit * np.int64(size) + items.label)[items.answer | (kinds > 0)])
         absent = items.n_units - np.bincount(there % max(size, 1), minlength=size)
-        counts = [
-            FieldCounts(
-                path,
-                int(gold[:, k].sum()),
-                int(gold[RIGHT, k]),
-                int(gold[OTHER_VALUE, k]),
-                int(gold[MISSING, k]),
-                int(said[INVENTED, k]),
-                int(gold[OTHER_TYPE, k]),
-                int(said[OTHER_TYPE, k]),
-                None if self.in_list[k] else int(absent[k]),
-            )
-            for k, path in enumerate(items.labels)
-        ]
+        columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
+        numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
+        counts = []
+        for k, (path, row) in enumerate(zip(items.labels, numbers, strict=True)):
+            row.append(None if self.in_list[k] else int(absent[k]))
+            counts.append(FieldCounts(path, *row))
         counts.sort(key=lambda own: (-own.errors, own.path))
         return [own for own in counts if own.in_gold or own.errors]
 
@@ -612,8 +597,8 @@ class MatchedRecords:
     def mean_f1(self, system: int = 0) -> float:
         """Return the mean F1 of the documents that have a field; NaN if there is none."""
         shares = self.document_f1(system)
-        there = ~np.isnan(shares)
-        return float(shares[there].mean()) if there.any() else float("nan")
+        there = shares[~np.isnan(shares)]
+        return float(there.mean()) if len(there) else float("nan")
 
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
         """Return what became of a system's outputs, given as they were read."""

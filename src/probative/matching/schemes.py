@@ -110,16 +110,6 @@ _STRICT = {
 _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 
-def _strict_tables(scheme: _Scheme) -> tuple[NDArray[np.bool_], ...]:
-    """Return seqeval's tables by previous prefix, prefix, other type: start, continue, end."""
-    tables = np.zeros((3, 5, 5, 2), dtype=bool)
-    for table, patterns in zip(tables, _STRICT[scheme.name], strict=True):
-        for pattern in patterns.split():
-            types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
-            table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
-    return tuple(tables)
-
-
 def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
     """Write the spans of a sentence, each (start, end, label), as tags; they must not overlap."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
@@ -340,7 +330,12 @@ def _well_formed(sequence: _Sequence, rules: _Scheme) -> tuple[NDArray[np.intp],
     """Return the first and last tokens of spans as seqeval's strict mode reads them."""
     # In a run of tokens that may continue each other, the span begins at the first that may start
     # one and reaches to the end of the run, if it may end there.
-    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in _strict_tables(rules))
+    tables = np.zeros((3, 5, 5, 2), dtype=bool)  # by previous prefix, prefix, other type
+    for table, patterns in zip(tables, _STRICT[rules.name], strict=True):
+        for pattern in patterns.split():
+            types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
+            table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
+    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in tables)
     # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)
     may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])

@@ -98,10 +98,11 @@ class _ScoredItems:
         """Return human scores, the judge's of the same items and their numbers, by unit."""
         assert self.human is not None  # noqa: S101  # asked only where there are any
         there = np.isfinite(self.human).all(axis=0)
-        human = replace(self, says=np.where(there, self.human, 0.0), human=None)
-        judged = replace(self, says=np.where(there, self.says, 0.0), human=None)
-        number = replace(self, says=np.tile(there.astype(float), (len(self.says), 1)), human=None)
-        return human.sums(unit)[0], judged.sums(unit)[0], number.sums(unit)[0]
+        human, judged, number = (
+            replace(self, says=np.where(there, own, 0.0), human=None).sums(unit)[0]
+            for own in (self.human, self.says, np.ones_like(self.says))
+        )
+        return human, judged, number
 
     def counts(self, system: int = 0, *, by: str | None = None) -> Any:
         """Return the number of items; by unit, scores as shares of the range that are right."""
@@ -135,26 +136,15 @@ def summed_items(summed: SummedScores, range_: Range | None) -> tuple[_ScoredIte
     if range_ is not None:
         refuse_outside(range_, summed.least, summed.most)
     units = np.arange(summed.n_units, dtype=np.int32)
-    items = _ScoredItems(
-        summed.sums,
-        units,
-        range_,
-        summed.left_out,
-        sizes=summed.number,
-        squares=summed.squares,
+    sums: dict[str, Any] = {"sizes": summed.number, "squares": summed.squares}
+    items = _ScoredItems(summed.sums, units, range_, summed.left_out, **sums)
+    out = f"{summed.left_out:,} items are left out, because a system has no score of them"
+    read = (
+        f"{items.positives:,} items, summed by unit in the engine, so that no single item can be "
+        f"shown"
     )
-    notes = [
-        Recognised(
-            f"{items.positives:,} items, summed by unit in the engine, so that no single item can "
-            f"be shown"
-        ),
-        _words_of_range(range_, said=True),
-    ]
-    if summed.left_out:
-        notes.insert(
-            0, f"{summed.left_out:,} items are left out, because a system has no score of them"
-        )
-    return items, notes
+    notes = [Recognised(read), _words_of_range(range_, said=True)]
+    return items, [out, *notes] if summed.left_out else notes
 
 
 def scored(sides: Sequence[Graded], like: Any) -> _ScoredItems:

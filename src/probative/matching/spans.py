@@ -238,7 +238,12 @@ def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple
         free = ~np.isin(met.system, met.system[equal]) & ~np.isin(met.gold, met.gold[equal])
         kept = np.flatnonzero(equal | free)
         met, credit, distance = met.where(kept), credit[kept], distance[kept]
-    order = _by_preference(met, credit, distance)
+    # of each of the system's spans: most credit, least distance, first in gold
+    order = np.arange(len(met.system))
+    again = met.system[1:] == met.system[:-1]
+    several = np.flatnonzero(np.append(again, False) | np.append(False, again))
+    keys = (met.gold, distance, -credit, met.system)
+    order[several] = several[np.lexsort([key[several] for key in keys])]
     chosen = order[_first_come(met.where(order), len(gold), len(system))]
     return met.where(chosen), credit[chosen]
 
@@ -256,16 +261,6 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -
         same &= gold.label[g] == system.label[s]
     # an overlap alone gets half the credit under partial, and none under the other rules
     return same.astype(np.int64) + (rule.parts - 1), np.zeros(len(g), dtype=np.int64)
-
-
-def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp]:
-    """Sort the pairs of each of the system's spans: most credit, least distance, first in gold."""
-    order = np.arange(len(met.system))
-    again = met.system[1:] == met.system[:-1]
-    several = np.flatnonzero(np.append(again, False) | np.append(False, again))
-    keys = (met.gold, distance, -credit, met.system)
-    order[several] = several[np.lexsort([key[several] for key in keys])]
-    return order
 
 
 def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:

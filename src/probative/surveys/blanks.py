@@ -232,7 +232,6 @@ def _open_table(
 ) -> _TableBlanks:
     """Read the columns of a table that annotators may see; never `labels`, those of systems."""
     source = opened.source
-    _refuse_parquet(source, "CSV, TSV or JSON lines")
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
     asked = [str(column) for column in keep]
     kept = _kept_names(source, names, asked, labels, opened.options.unit)
@@ -254,14 +253,6 @@ def _open_table(
         delimiter=delimiter,
         notes=() if tells else (note,),
     )
-
-
-def _refuse_parquet(source: Source, expected: str) -> None:
-    """Refuse a pool in Parquet."""
-    if source.is_parquet:
-        raise source.error(
-            f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
-        )
 
 
 def _is_text(name: str) -> bool:
@@ -349,7 +340,6 @@ def _rows_of_table(
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    _refuse_parquet(source, "JSON lines")
     records = objects_of(source)
     keys = list(dict.fromkeys(key for record in records for key in record))
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
@@ -458,6 +448,11 @@ def open_blanks(
         return _open_lines(path, pool, is_output=bool(same))
     options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
     opened = open_input(path, options)
+    if form in ("table", "jsonl", "rows") and opened.source.is_parquet:
+        expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
+        raise opened.source.error(
+            f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
+        )
     columns = [str(column) for column in pool.reading.columns]
     if form in ("columns", "conllu"):
         blanks: Blanks = _open_columns(opened, keep, is_output=bool(same))
@@ -737,7 +732,18 @@ def _by_name(
                 strange.append(name)
     missing = [place for unused in free.values() for place in unused]
     if missing or twice or strange:
-        raise InputError(_mismatch(missing, twice, strange, batch, pool))
+        what = _part(pool)
+        wrong = []
+        if missing:
+            late = np.unique(batch[missing])
+            where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
+            wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
+        if twice:
+            wrong.append(f"{twice:,} occur more often than drawn")
+        if strange:
+            shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
+            wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+        raise InputError(f"annotated: {', '.join(wrong)}; expected each drawn {what} once")
     flat = [place for side_places in places for place in side_places]
     notes = []
     if flat != sorted(flat):
@@ -749,24 +755,6 @@ def _by_name(
                 "another one: these are matched in order"
             )
     return [np.array(side_places, dtype=np.intp) for side_places in places], notes
-
-
-def _mismatch(
-    missing: Sequence[int], twice: int, strange: Sequence[Any], batch: Ints, pool: Pool
-) -> str:
-    """Describe how the annotated units differ from those drawn, with counts."""
-    what = _part(pool)
-    parts = []
-    if missing:
-        late = np.unique(batch[list(missing)])
-        where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
-        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
-    if twice:
-        parts.append(f"{twice:,} occur more often than drawn")
-    if strange:
-        shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
-        parts.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
-    return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
 
 
 def _part(pool: Pool) -> str:

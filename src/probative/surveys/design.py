@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 GOALS = ("score", "difference")
 FORMAT = 1
 _BASES = ("guess", "scores", "pilot", "judge")
-_TEXTS_OF_SOURCE = ("name", "fingerprint")
 
 
 @dataclass(frozen=True)
@@ -280,7 +279,8 @@ def _wrong_kind(design: Design) -> str | None:
     """Return a message on the first entry with the wrong type, or None."""
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
     for source in (design.pool, *design.outputs, *filter(None, [design.judge])):
-        texts += [(f"the {name} of a file", getattr(source, name)) for name in _TEXTS_OF_SOURCE]
+        texts += [("the name of a file", source.name)]
+        texts += [("the fingerprint of a file", source.fingerprint)]
         texts += [] if source.path is None else [("the path of a file", source.path)]
     for stratum in design.strata:
         texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
@@ -307,12 +307,11 @@ def _inconsistency(design: Design) -> str | None:
     units = np.concatenate(design.order) if design.order else np.zeros(0, dtype=np.int64)
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
-    drawn = np.array([stratum.drawn for stratum in design.strata])
     if {len(batch) for batch in design.batches} != {len(sizes)}:
         return "its batches do not fit its strata; expected a number for each"
-    batches = np.array(design.batches)
+    drawn, batches = [stratum.drawn for stratum in design.strata], np.array(design.batches)
     if (batches < 0).any():
         return "its batches do not fit its strata; expected numbers of units"
-    if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
+    if not np.array_equal(batches.sum(axis=0), drawn) or np.greater(drawn, sizes).any():
         return "its batches do not add up to the drawn units; expected the same numbers"
     return None

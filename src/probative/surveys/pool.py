@@ -126,23 +126,21 @@ def _confidence_of(
             raise InputError("scores: there are no columns; expected a number per item")
         none: dict[str, Any] = {"tag_column": None, "like": None, "unit": None}
         how = replace(options, task="labels", column=str(scores), probability_columns=(), **none)
-        pairs = zip(outputs, systems, strict=True)
-        numbers = [_column(path, str(scores), how, side) for path, side in pairs]
+        numbers = []
+        for path, side in zip(outputs, systems, strict=True):
+            kind = None if side.origin is None else side.origin.form
+            if kind not in ("table", "columns", "conllu"):
+                raise InputError(
+                    "no column can be read from this format; expected a table (scores=)", path
+                )
+            labels = annotations_of(path, str(path), replace(how, input_format=kind))
+            if not isinstance(labels, Labels):
+                raise InputError(
+                    f"column {str(scores)!r} holds lists; expected a number per row (scores=)", path
+                )
+            numbers.append(_probabilities(f"scores: {path}, column {scores}", labels))
         return np.asarray(np.mean(numbers, axis=0))
     return _probabilities("scores", scores)
-
-
-def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Floats:
-    """Read one column of an output as probabilities."""
-    kind = None if side.origin is None else side.origin.form
-    if kind not in ("table", "columns", "conllu"):
-        raise InputError("no column can be read from this format; expected a table (scores=)", path)
-    labels = annotations_of(path, str(path), replace(options, input_format=kind))
-    if not isinstance(labels, Labels):
-        raise InputError(
-            f"column {column!r} holds lists; expected a number per row (scores=)", path
-        )
-    return _probabilities(f"scores: {path}, column {column}", labels)
 
 
 def _probabilities(what: str, given: Any) -> Floats:

@@ -54,7 +54,11 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     # by their number of items, or not at all, if that forecasts a shorter interval. Strata that
     # would give too few of the `size` units to draw are merged.
     most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
-    patterns = _patterns(pool)
+    by_answer = pool.is_single and pool.matched.positive is not None
+    code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
+    members = [np.flatnonzero(code == number) for number in range(len(names))]
+    every = zip(names, keys, members, strict=True)
+    patterns = [_Layer(name, key, units) for name, key, units in every if len(units)]
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
@@ -68,15 +72,6 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     beside = _foretold(whole, expected, size)
     ways = [whole, by_pattern, *_by_number(pool, expected, size // LEAST)]
     return min(ways, key=lambda way: (_foretold(way, expected, size) / beside).max())
-
-
-def _patterns(pool: Pool) -> list[_Layer]:
-    """Group the units by which systems return what; leave out empty strata."""
-    by_answer = pool.is_single and pool.matched.positive is not None
-    code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
-    members = [np.flatnonzero(code == number) for number in range(len(names))]
-    layers = zip(names, keys, members, strict=True)
-    return [_Layer(name, key, units) for name, key, units in layers if len(units)]
 
 
 def _number(pool: Pool) -> tuple[Ints, str]:
@@ -351,15 +346,12 @@ class Expected:
     def _variances(self, units: NDArray[np.intp]) -> Floats:
         """Return the variance of every e among these units: the guess, combined with evidence."""
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
-        if self.observed is None or self.evidence is None:
-            return np.asarray(guess)
-        known = np.flatnonzero(np.isin(self.evidence.units, units))
-        if len(known) < 2:
-            return np.asarray(guess)
-        seen = self.observed[:, known].var(axis=1, ddof=1)
-        return np.asarray(
-            (len(known) * seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
-        )
+        if self.observed is not None and self.evidence is not None:
+            known = np.flatnonzero(np.isin(self.evidence.units, units))
+            if len(known) > 1:
+                seen = len(known) * self.observed[:, known].var(axis=1, ddof=1)
+                guess = (seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
+        return np.asarray(guess)
 
     @cached_property
     def alone(self) -> Floats:
