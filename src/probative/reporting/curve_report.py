@@ -418,6 +418,11 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     """Build the document of a sweep; `html` adds the figure of the page."""
     recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
     words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
+    records = []
+    for step in sweep.to_dict()["steps"]:
+        own = {"lambda": step["lambda"], "threshold": step["threshold"], **step["counts"]}
+        own["splitting_bias"] = step["splitting_bias"]
+        records += [own | score for score in step["scores"]]
     reading = (
         f"λ: the share of the {sweep.positions:,} positions between two characters that is "
         "accepted, the most probable first. Intervals allow for correlated errors within a "
@@ -427,7 +432,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=(sweep_table(sweep), best_table(sweep)),
-        records=tuple(_records(sweep)),
+        records=tuple(records),
         notes=(reading, _peaks(sweep), sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
         headline=(Answer(words, "fact", (_peaks(sweep),)),),
@@ -524,20 +529,6 @@ def _peaks(sweep: SegmentationSweep) -> str:
     else:
         verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
     return f"Precision is highest {verdict} ({precision:.4f} against {recall:.4f})."
-
-
-def _records(sweep: SegmentationSweep) -> list[dict[str, Any]]:
-    return [
-        {
-            "lambda": step["lambda"],
-            "threshold": step["threshold"],
-            **step["counts"],
-            "splitting_bias": step["splitting_bias"],
-            **score,
-        }
-        for step in sweep.to_dict()["steps"]
-        for score in step["scores"]
-    ]
 
 
 def _is_informative(score: Any) -> bool:

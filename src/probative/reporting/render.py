@@ -7,7 +7,7 @@ import io
 import json
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html import escape as escape_html
 from importlib import import_module
 from textwrap import wrap
@@ -314,18 +314,12 @@ def as_latex(document: Document, label: str | None = None) -> str:
     `label` is the ``\ref`` name of the first table, numbered for the others; by default they are
     named after their titles.
     """
-    whole = (*document.tables, *document.more)
-    tables = [
-        _latex_table(table, name) for table, name in zip(whole, _labels(whole, label), strict=True)
-    ]
-    notes = "".join(_latex_comment(note) for note in document.sentences)
+    shown = (*document.tables, *document.more)
+    tables = list(map(_latex_table, shown, _labels(shown, label)))
+    whole = partial(wrap, width=98, break_long_words=False, break_on_hyphens=False)
+    lines = (line for note in document.sentences for line in whole(escape.plain(note)))
+    notes = "".join(f"% {line}\n" for line in lines)
     return "\n".join([*tables, notes] if notes else tables)
-
-
-def _latex_comment(note: str) -> str:
-    """Return a sentence as comment lines that fit into an editor."""
-    lines = wrap(escape.plain(note), 98, break_long_words=False, break_on_hyphens=False)
-    return "".join(f"% {line}\n" for line in lines)
 
 
 def _labels(tables: Sequence[Table], label: str | None) -> list[str]:

@@ -31,7 +31,11 @@ def estimate_summary(estimate: Estimate) -> str:
     first = f"Estimated for {where} from {e.labelled:,} labels"
     if e.worth is None or isnan(e.worth):
         return first
-    return f"{first}, equivalent to about {round(e.worth):,} random ones for {_estimated_goal(e)}"
+    goal = f"the {metric_name(e.metric)} of {e.scores[0].system}"
+    if e.comparisons and e.goal == "difference":
+        gap = e.comparisons[0]
+        goal = f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+    return f"{first}, equivalent to about {round(e.worth):,} random ones for {goal}"
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -44,13 +48,6 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     better, worse = (gap.b, gap.a) if gap.difference > 0 else (gap.a, gap.b)
     size = points(abs(gap.difference))
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
-
-
-def _estimated_goal(e: Estimate) -> str:
-    if e.comparisons and e.goal == "difference":
-        gap = e.comparisons[0]
-        return f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
-    return f"the {metric_name(e.metric)} of {e.scores[0].system}"
 
 
 def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> str:
