@@ -67,11 +67,6 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
     return figure(*(_pictures(curves) or [_by_recall(curves), _by_threshold(curves)]))
 
 
-def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
-    """Return rising thresholds and their values as corners of steps, so that nothing slopes."""
-    return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
-
-
 def _series(name: str, *values: Array, **more: Any) -> Series:
     x, *scores = (value.tolist() for value in values)
     return Series(name, x, *(scores if len(scores) > 1 else scores * 3), **more)
@@ -131,12 +126,14 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
     for curve in curves:
         at, one, best = curve.shown(_MOST_THRESHOLDS_DRAWN)[::-1], curve.pointwise, curve.best
         b = best.beta**2
-        x, score, *values = _as_steps(
-            curve.thresholds[at],
+        found = (
             (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at]),
             *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
             *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
         )
+        # corners of steps: the score at a threshold holds down to the next lower one
+        x = np.repeat(curve.thresholds[at], 2)[:-1]
+        score, *values = (np.repeat(value, 2)[1:] for value in found)
         if alone:
             series.append(_series("precision", x, *values[:3]))
             series.append(_series("recall", x, *values[3:]))

@@ -143,16 +143,11 @@ def _many(main: Sequence[Comparison]) -> Answer:
         return Answer(words, "open")
     counts = ((better, "better"), (worse, "worse"))
     parts = [
-        f"{_names(names)} {'is' if len(names) == 1 else 'are'} {word} than {baseline}"
+        f"{listed(names) if len(names) <= _MOST_NAMED else f'{len(names)} systems'} "
+        f"{'is' if len(names) == 1 else 'are'} {word} than {baseline}"
         for names, word in counts
         if names
     ]
     others = "one other" if rest == 1 else f"the other {rest}"
     said = (f"Not established for {others}.",) if rest else ()
     return Answer("; ".join(parts), "better" if better else "worse", said)
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) > _MOST_NAMED:
-        return f"{len(names)} systems"
-    return listed(names)

@@ -341,8 +341,12 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
     aligned = ["l" if words else "r" for words in table.word_columns]
-    room = _room_for_names(table)
-    letters = sum(_letters(table)) + _GAP_LETTERS * (len(table.columns) - 1)
+    longest = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    # the share of the line for the first column, if its names are too long
+    left = _PAGE_LETTERS - sum(size + _GAP_LETTERS for size in longest[1:])
+    fits = longest[0] <= max(left, _SHORT_NAME_LETTERS)
+    room = None if fits else max(left / _PAGE_LETTERS, 0.25)
+    letters = sum(longest) + _GAP_LETTERS * (len(table.columns) - 1)
     wide = (
         len(table.columns) >= _FEWEST_CLOSE_COLUMNS
         or room is not None
@@ -388,18 +392,6 @@ def _fitting(table: Table) -> Table:
         left_out.add(table.columns[table.droppable[0]])
         table = table.without(table.droppable[0])
     return table
-
-
-def _letters(table: Table) -> list[int]:
-    """Return the letters of the longest cell of every column."""
-    return [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-
-
-def _room_for_names(table: Table) -> float | None:
-    """Return the share of the line for the first column if its names are too long."""
-    widths = _letters(table)
-    room = _PAGE_LETTERS - sum(width + _GAP_LETTERS for width in widths[1:])
-    return None if widths[0] <= max(room, _SHORT_NAME_LETTERS) else max(room / _PAGE_LETTERS, 0.25)
 
 
 def _markdown(cell: str) -> str:
