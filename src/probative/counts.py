@@ -81,13 +81,6 @@ def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
         raise wrong from None
 
 
-def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
-    """Count the eight cases of the spans of one sentence."""
-    parts = (a - b, b - a, a & b)
-    cases = [len(case) for part in parts for case in (part & gold, part - gold)]
-    return [*cases, len(gold - a - b)]
-
-
 def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
     """Number the distinct units in the order in which they first appear."""
     codes, _ = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
@@ -510,7 +503,11 @@ class PairedCounts:
         for name, side in zip("ab", sides[1:], strict=True):
             if len(side) != len(sides[0]):
                 raise InputError(f"{name}: {len(side)} sentences, but gold has {len(sides[0])}")
-        rows = [_span_cases(*sets) for sets in zip(*sides, strict=True)]
+        rows = []
+        for answer, says_a, says_b in zip(*sides, strict=True):
+            parts = (says_a - says_b, says_b - says_a, says_a & says_b)
+            cases = [len(case) for part in parts for case in (part & answer, part - answer)]
+            rows.append([*cases, len(answer - says_a - says_b)])
         return cls(np.array(rows, dtype=np.float64).reshape(-1, 7))
 
     @property

@@ -134,12 +134,17 @@ def make_folder(path: Path | str) -> None:
         raise InputError(f"cannot be made: {reason_of(error)}", path) from None
 
 
-def _file_mode(path: Path) -> int | None:
-    """Return the mode of a file, or None if it does not exist."""
+def _status(path: Path) -> os.stat_result | None:
+    """Return the status of a file, or None if it does not exist."""
     try:
-        return path.stat().st_mode
+        return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def _file_mode(path: Path) -> int | None:
+    status = _status(path)
+    return None if status is None else status.st_mode
 
 
 def _mode(target: Path, default: int = 0o666) -> int:
@@ -243,21 +248,14 @@ def _keep_name(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _is_still(place: Path, file: IO[bytes]) -> bool:
-    """Return True if the path still names the open file."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), place.stat())
-    except FileNotFoundError:
-        return False
-
-
 @contextmanager
 def hold(place: Path, busy: InputError | None = None) -> Iterator[None]:
     """Hold the lock of a file that is made for it, and removed in the end."""
     while True:
         with open_locked(place, busy) as file:
-            if not _is_still(place, file):  # the previous holder has removed it meanwhile
-                continue
+            there = _status(place)
+            if there is None or not os.path.samestat(os.fstat(file.fileno()), there):
+                continue  # the previous holder has removed it meanwhile
             try:
                 yield
             finally:
@@ -447,7 +445,15 @@ class ResumableFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not record.exists():
-                self._refuse_strangers(record)
+                # temporary files of a killed run are no strangers
+                names = sorted(path.name for path in self.path.iterdir())
+                stranger = next((name for name in names if not name.startswith(".")), None)
+                if stranger and not record.exists():  # another process may have just written it
+                    raise InputError(
+                        f"holds {stranger!r} and no {_RUN}; expected a new or empty folder, or "
+                        f"that of this run",
+                        self.path,
+                    )
                 create_whole(record, _seal(_json(run)))
         except (OSError, ValueError) as error:
             raise _unusable(error, self.path) from None
@@ -509,17 +515,6 @@ class ResumableFolder:
     def damage(self, name: str, what: str) -> InputError:
         """Return an error about the content of a part's file."""
         return InputError(f"cannot be read ({what}); {_AGAIN}", self.file(name))
-
-    def _refuse_strangers(self, record: Path) -> None:
-        """Refuse a folder with other files, except temporary files of a killed run."""
-        names = sorted(path.name for path in self.path.iterdir())
-        strangers = [name for name in names if not name.startswith(".")]
-        if strangers and not record.exists():  # another process may have just written it
-            raise InputError(
-                f"holds {strangers[0]!r} and no {_RUN}; expected a new or empty folder, or that of "
-                f"this run",
-                self.path,
-            )
 
 
 def _json(content: Any) -> bytes:

@@ -368,13 +368,9 @@ TABLE: dict[str, Metric | Composite] = {
         Metric("precision", "precision", "precision", (1, 0, 0, 0), (1, 1, 0, 0)),
         Metric("recall", "recall", "recall", (1, 0, 0, 0), (1, 0, 1, 0)),
         Metric("f1", "F1", "F$_1$", (2, 0, 0, 0), (2, 1, 1, 0)),
+        # the last two forms are multiplied by β²
         Metric(
-            "fbeta",
-            "F-beta",
-            r"F$_\beta$",
-            *((1, 0, 0, 0), (1, 1, 0, 0)),
-            top_beta=(1, 0, 0, 0),
-            bottom_beta=(1, 0, 1, 0),
+            "fbeta", "F-beta", r"F$_\beta$", (1, 0, 0, 0), (1, 1, 0, 0), (1, 0, 0, 0), (1, 0, 1, 0)
         ),
         Metric("jaccard", "Jaccard", "Jaccard", (1, 0, 0, 0), (1, 1, 1, 0)),
         Metric("accuracy", "accuracy", "accuracy", (1, 0, 0, 1), (1, 1, 1, 1)),

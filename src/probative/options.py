@@ -90,7 +90,7 @@ def shared(text: str, **how: Any) -> Option:
     )
 
 
-def choice(default: Any, text: str, **how: Any) -> Any:
+def choice(text: str, default: Any = None, **how: Any) -> Any:
     """Return a field with an option of its own; see `shared` and `Option`."""
     return shared(text, **how)(default)
 
@@ -406,198 +406,183 @@ class ReadingOptions(Options):
     """Options of reading and matching inputs; an option that is None is recognised."""
 
     task: str | None = _reading(
-        None,
         "TASK: What is scored: entities, segmentation, labels, records or samples (logs).",
         among="reading.formats:TASKS",
     )
     input_format: str | None = _rarely(
-        None,
         "NAME: The format of files: columns, conllu, segmented, labels, jsonl, table, records, "
         "rows, choices, labelstudio, brat, docbin, hipe or log.",
         among="reading.formats:FORMATS",
     )
-    encoding: str | None = _rarely(None, "NAME: The encoding of files: utf-8, latin-1, gb18030, …")
+    encoding: str | None = _rarely("NAME: The encoding of files: utf-8, latin-1, gb18030, …")
     tag_column: int | str | None = _rarely(
-        None,
         "COLUMN: The column of the tags, from 1, or from -1 backwards; or its name.",
         parser="column",
         tasks=_TAGS_AND_LABELS,
     )
     gold_column: int | str | None = _reading(
-        None,
         "COLUMN: The column of gold in a file that holds all: its number, or its name.",
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     columns: Sequence[int | str] = _reading(
-        (),
         "A,B: The columns of the systems: their numbers, or their names.",
+        (),
         excludes=("probability_columns",),
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     unit_column: str | None = _reading(
-        None,
         "--unit --unit-column NAME: The column of a table that shows which items belong together.",
         tasks=(*_ENTITIES, *_ROWS),
     )
     run_column: str | None = _of_rows(
-        None,
         "NAME: The column of a table that shows which run a row belongs to.",
         excludes=(*DATASETS, "key"),
     )
     group: str | None = _reading(
-        None,
         "NAME: The column of a table that shows which group a row belongs to, such as its "
         "language or domain: each group is also scored and compared by itself.",
         excludes=(*DATASETS, "hide_scores"),
         tasks=(*_ENTITIES, *_ROWS, *_RECORDS),
     )
-    comments: bool = _rarely(False, "Lines that begin with # are comments.", tasks=_NO_LOGS)
+    comments: bool = _rarely("Lines that begin with # are comments.", False, tasks=_NO_LOGS)
     header: bool | None = _rarely(
-        None,
         "--header/--no-header: Whether the first line of a table names its columns; without, they "
         "have numbers.",
         switch=True,
         tasks=(*_NO_LOGS, "scores"),
     )
     multilabel: bool | str | None = _of_labels(
-        None,
         "SEPARATOR: Items have any number of labels; in a table, this stands between them: , or ; "
         "and so on. lists: cells are lists; none: one label each.",
         parser="separator",
     )
     probability_columns: Sequence[str] = _of_labels(
-        (),
         "A,B: Columns with the probability of a class each, named like the classes: the class "
         "with the highest probability is the label.",
+        (),
     )
     threshold: float | None = _rarely(
-        None,
         "NUMBER: Predictions are probabilities of the positive class: from here on they mean yes. "
         "Scores of logs: from here on right.",
         excludes=("probability_columns",),
         tasks=("labels", "samples"),
     )
     mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = _rarely(
-        None,
         "--map OLD=NEW,...: Other names for labels, or for the types of tags; may be repeated.",
         parser="label_map",
         several=True,
         tasks=_NO_LOGS,
     )
-    ignore_case: bool = _rarely(False, "Ignore upper and lower case of labels.", tasks=_NO_LOGS)
+    ignore_case: bool = _rarely("Ignore upper and lower case of labels.", False, tasks=_NO_LOGS)
     align_by: str = _rarely(
-        "tokens",
         "--align HOW: How outputs are matched with gold: by tokens, which must be equal, by "
         "position alone, or (segmentation) by the characters that they share.",
+        "tokens",
         signed="align",
         among="reading.alignment:ALIGNMENTS",
         excludes=("key",),
         tasks=_NO_LOGS,
     )
     scheme: str | None = _of_tags(
-        None,
         "NAME: The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
         among="matching.schemes:SCHEMES",
     )
     repair: str = _of_tags(
-        "conlleval",
         "HOW: What to do with invalid tags: conlleval, strict or error.",
+        "conlleval",
         among="matching.schemes:REPAIRS",
     )
     match: str = _of_tags(
-        "strict",
         "RULE: When a span is right: strict, exact, partial, type or boundary:K (both ends within "
         "K); or count tokens or characters of spans.",
+        "strict",
         among="matching.spans:MATCHES",
     )
-    ignore_type: bool = _of_tags(False, "Count boundaries, whatever the type.")
+    ignore_type: bool = _of_tags("Count boundaries, whatever the type.", False)
     only: Sequence[str] = _rarely(
-        (),
         "LABEL: Count this label (field of records) only; may be repeated.",
+        (),
         parser="word_list",
         several=True,
         tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
-    positive: Any = _reading(None, "LABEL: The positive class, for labels.", tasks=_LABELS)
+    positive: Any = _reading("LABEL: The positive class, for labels.", tasks=_LABELS)
     labels: Sequence[str] | str | None = _rarely(
-        None,
         "A,B: The labels of macro averages, instead of those of gold; or union: those of gold and "
         "of the system itself.",
         parser="averaged_labels",
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     label_names: Sequence[str] = _rarely(
-        (), "A,B: The names of numeric labels, from 0 on: O,B-PER,I-PER,…", tasks=_TAGS_AND_LABELS
+        "A,B: The names of numeric labels, from 0 on: O,B-PER,I-PER,…", (), tasks=_TAGS_AND_LABELS
     )
     score_name: str | None = _rarely(
-        None, "NAME: Which score of a log to take: acc, exact_match, …", tasks=("samples",)
+        "NAME: Which score of a log to take: acc, exact_match, …", tasks=("samples",)
     )
     train_words: Any = _rarely(
-        None,
         "FILE: A lexicon or a segmented training file, for the recall of unknown words.",
         tasks=("segmentation",),
     )
     key: str | Sequence[str] = _reading(
-        (),
         "A,B: The columns by which rows of several tables (records of files) belong together, in "
         "any order.",
+        (),
         tasks=(*_ROWS, *_RECORDS),
     )
     on_missing: str = _of_labels(
-        "error",
         "HOW: What to do with rows that a system does not have: error, drop (left out for all) or "
         "negative (the system says no).",
+        "error",
         needs=("key",),
     )
     memory_limit: str | None = _of_rows(
-        None, "SIZE: Count a table in this much memory, such as 2GB, whatever its size."
+        "SIZE: Count a table in this much memory, such as 2GB, whatever its size."
     )
-    table: str | None = _of_rows(None, "NAME: Which table of a database to read.")
+    table: str | None = _of_rows("NAME: Which table of a database to read.")
     field: Mapping[str, str] | Sequence[str] = _of_records(
-        (),
         "PATH=RULE,...: When values of a field of records are equal: casefold, punctuation, "
         "number, tolerance, date, similarity, set, weight or ignore; may be repeated, and * "
         "stands for anything.",
+        (),
         several=True,
     )
     fields_file: str | None = _rarely(
-        None,
         "FILE: A TOML file with such rules, and with the other choices of records.",
         tasks=_RECORDS,
         by_content=True,
     )
     list_key: Mapping[str, Any] | Sequence[str] = _of_records(
-        (),
         "LIST=A,B: Pair the rows of a list of objects by these fields; may be repeated.",
+        (),
         several=True,
     )
     ordered: Sequence[str] = _rarely(
-        (), "LIST: Pair the elements of a list by position.", several=True, tasks=_RECORDS
+        "LIST: Pair the elements of a list by position.", (), several=True, tasks=_RECORDS
     )
     unique: Sequence[str] = _rarely(
-        (), "LIST: Count equal elements of a list once.", several=True, tasks=_RECORDS
+        "LIST: Count equal elements of a list once.", (), several=True, tasks=_RECORDS
     )
     open_map: Sequence[str] = _of_records(
-        (), "PATH: The keys of this object are data: one path for all.", several=True
+        "PATH: The keys of this object are data: one path for all.", (), several=True
     )
     empty: Sequence[str] = _of_records(
-        (),
         "A,B: Further texts that mean that a field is not there: 'N/A,none,-'.",
+        (),
         excludes=("keep_empty",),
     )
     keep_empty: bool = _rarely(
-        False, "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
+        "Count null, blank texts and empty lists and objects as values.", False, tasks=_RECORDS
     )
     only_gold_paths: bool = _rarely(
-        False, "Leave out fields whose path is nowhere in gold.", tasks=_RECORDS
+        "Leave out fields whose path is nowhere in gold.", False, tasks=_RECORDS
     )
     find_json: bool = _rarely(
-        False, "Look for the record within the prose of an output.", tasks=_RECORDS
+        "Look for the record within the prose of an output.", False, tasks=_RECORDS
     )
     on_malformed: str = _of_records(
-        "count",
         "HOW: What to do with outputs that are no JSON objects: count (as nothing returned) or "
         "error.",
+        "count",
         among="matching.record_rules:ON_MALFORMED",
     )
 
@@ -654,18 +639,16 @@ class GradedOptions(ReadingOptions):
     # numbers by system, a list each or a list of them for every run; only in Python
     scores: Any = field(default=None, metadata={"input": True})
     score_columns: Sequence[str] = _rarely(
-        (),
         "A,B: The columns of a table that hold graded scores, numbers, one per system.",
+        (),
         excludes=("gold_column", "columns", "threshold"),
         tasks=("scores",),
     )
     range: Any = _rarely(
-        None,
         "LOW,HIGH: The smallest and the largest possible graded score, 0,1 by default; or none.",
         tasks=("scores", "samples"),
     )
     human: Any = _rarely(
-        None,
         "FILE: Human scores of some items, in the same columns: the graded scores of a judge are "
         "corrected by them. Rows belong together by --key, or by their places; for logs, a log.",
         is_input=True,
@@ -690,7 +673,7 @@ class ScoreOptions(GradedOptions):
     by: str | None = _BY(None)
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
-    overlap: bool = choice(False, "Count partial overlaps of spans, too.", rare=True)
+    overlap: bool = choice("Count partial overlaps of spans, too.", False, rare=True)
     second_gold: Any = _SECOND_GOLD(None)
     units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
@@ -713,18 +696,17 @@ class CompareOptions(GradedOptions):
     prior: float = _PRIOR(1.0, always=True)
     power: float = 0.8
     fields: Sequence[str] = choice(
-        (),
         "A,B: Fields of records that are compared and judged by gates one by one, all at once.",
+        (),
         rare=True,
         excludes=(*DATASETS, "group"),
         tasks=_RECORDS,
     )
     all_pairs: bool = choice(
-        False, "Compare every pair, not only each with the baseline.", rare=True, excludes=DATASETS
+        "Compare every pair, not only each with the baseline.", False, rare=True, excludes=DATASETS
     )
     paired_runs: bool = _PAIRED_RUNS(False)
     train: Any = _rarely(
-        None,
         "FILE: Training data of the systems: the buckets then distinguish what they have seen.",
         excludes=(*DATASETS, "hide_scores"),
     )
@@ -743,12 +725,11 @@ class PlanOptions(GradedOptions):
     average: str = _AVERAGE("micro")
     by: str | None = _BY(None)
     difference: float | None = choice(
-        None,
         "D: The difference to be shown: 0.01, 1pt or 1% is one point; by default the observed one.",
         parser="small_difference",
     )
-    power: float | None = choice(None, "P: The probability of showing it; by default 0.8.")
-    units: int | None = choice(None, "N: The number of sentences or items.")
+    power: float | None = choice("P: The probability of showing it; by default 0.8.")
+    units: int | None = choice("N: The number of sentences or items.")
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     paired_runs: bool = _PAIRED_RUNS(False)
@@ -777,8 +758,8 @@ class RankOptions(GradedOptions):
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     adjust: str = choice(
-        "holm",
         "HOW: How p is adjusted for the number of pairs: holm or shaffer.",
+        "holm",
         rare=True,
         among="inference.rank:ADJUSTMENTS",
     )
@@ -794,8 +775,8 @@ class RankOptions(GradedOptions):
 class BoardOptions(RankOptions):
     """Options of a board."""
 
-    show_gold: bool = choice(False, "Let the site show gold content.", rare=True)
-    max_size: float = choice(64.0, "MIB: The largest size of a submission in MiB.")
+    show_gold: bool = choice("Let the site show gold content.", False, rare=True)
+    max_size: float = choice("MIB: The largest size of a submission in MiB.", 64.0)
 
     # a board takes neither logs nor graded scores
     withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
@@ -825,9 +806,8 @@ class AgreementOptions(ReadingOptions):
     by: str | None = _BY(None, help="The independent unit: sentence, document, unit or item.")
     level: float = LEVEL(0.95)
     missing: str | None = choice(
-        None,
         "LABEL: The label that stands for none, where annotators have left items out; '' for "
-        "blank cells.",
+        "blank cells."
     )
 
     told = ReadingOptions.told | {"by"}
@@ -917,7 +897,6 @@ class BayesOptions(FoldsOptions):
     only: Sequence[str] = _as_read("only", needs=("folds",))
     ignore_type: bool = _as_read("ignore_type", needs=("folds",))
     n_resamples: int | None = choice(
-        None,
         "--sampled N: Approximate with N random draws instead of computing.",
         signed="sampled",
         excludes=("folds",),
@@ -945,14 +924,14 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
     """Options of a cross-validated comparison of two models."""
 
     a: str | None = choice(
-        None, "MODEL: The baseline: crf:SCHEME or python:MODULE:FACTORY.", required=True
+        "MODEL: The baseline: crf:SCHEME or python:MODULE:FACTORY.", required=True
     )
-    b: str | None = choice(None, "MODEL: The challenger, likewise.", required=True)
+    b: str | None = choice("MODEL: The challenger, likewise.", required=True)
     only: Sequence[str] = _as_read("only")
     ignore_type: bool = _as_read("ignore_type")
     features: Sequence[int] = choice(
-        (),
         "N,...: Further columns (from 1) that models may use, such as the part of speech.",
+        (),
         parser="column_numbers",
     )
     m: int = REPETITIONS(3)
@@ -973,9 +952,9 @@ class SplitOptions(_CorpusOptions):
 
     m: int = REPETITIONS(3, always=True)
     regularize: Sequence[str] = choice(
-        ("entities", "tokens"),
         "WHAT: What every part has an equal share of: entities, labels, tokens; several times, or "
         "separated by commas. Classes, where there are labels.",
+        ("entities", "tokens"),
         parser="word_list",
         several=True,
         always=True,
@@ -992,9 +971,7 @@ class SplitOptions(_CorpusOptions):
 class CheckOptions(_CorpusOptions):
     """Options of a check of a file."""
 
-    column: str | None = _reading(
-        None, "NAME: The column of the labels in a table: its name or number."
-    )
+    column: str | None = _reading("NAME: The column of the labels in a table: its name or number.")
     unit_column: str | None = _as_read("unit_column")
     header: bool | None = _as_read("header")
     multilabel: bool | str | None = _as_read("multilabel")
@@ -1002,7 +979,6 @@ class CheckOptions(_CorpusOptions):
     score_name: str | None = _as_read("score_name")
     threshold: float | None = _as_read("threshold")
     schema: Any = _rarely(
-        None,
         "FILE: A JSON Schema of the records: its fields, which are required, and rules to "
         "consider.",
         tasks=_RECORDS,
@@ -1019,20 +995,19 @@ class CheckOptions(_CorpusOptions):
 class SampleOptions(ReadingOptions):
     """Options of a sample; outputs hold no gold, and labels instead of probabilities."""
 
-    size: int | None = choice(None, "N: How many units to annotate.")
+    size: int | None = choice("N: How many units to annotate.")
     add: int | None = choice(
-        None, "N: How many units to annotate besides those of a design; its file is updated."
+        "N: How many units to annotate besides those of a design; its file is updated."
     )
     goal: str | None = choice(
-        None,
         "--for GOAL: What the sample estimates best: score, or difference (the default for two or "
-        "more systems).",
+        "more systems)."
     )
     by: str | None = _BY(None, help="What is drawn: sentence, document or item.")
     keep: Sequence[int | str] = choice(
-        (),
         "COLUMN,...: Further columns of the pool that annotators may see; besides tokens, texts, "
         "ids and documents, none are written.",
+        (),
         parser="word_list",
         rare=True,
     )
@@ -1049,7 +1024,7 @@ class EstimateOptions(Options):
 
     metric: str | Sequence[str] | None = METRIC(None)
     population: bool = choice(
-        False, "Estimate for units like those of the pool, not for the pool alone."
+        "Estimate for units like those of the pool, not for the pool alone.", False
     )
     level: float = LEVEL(0.95)
     rope: float = _ROPE(0.0, always=True)
@@ -1066,14 +1041,12 @@ class WatchOptions(Options):
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     every: int | None = choice(
-        None,
         "N: Check after so many units, in the order of drawing; by default after a tenth of the "
-        "first draw, and after every draw.",
+        "first draw, and after every draw."
     )
     planned: int | None = choice(
-        None,
         "N: The planned number of labelled units, at which intervals are narrowest; by default "
-        "those of the first draw. Do not change it between checks.",
+        "those of the first draw. Do not change it between checks."
     )
 
     told = frozenset({"metric", "every", "planned"})
@@ -1086,7 +1059,7 @@ class WatchOptions(Options):
 class SweepOptions(Options):
     """Options of a threshold sweep."""
 
-    steps: int = choice(20, "N: Steps from 0 to 1.", parser="steps", always=True)
+    steps: int = choice("N: Steps from 0 to 1.", 20, parser="steps", always=True)
     input_format: str | None = _as_read("input_format")
     encoding: str | None = _as_read("encoding")
     level: float = LEVEL(0.95)

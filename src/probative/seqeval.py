@@ -570,7 +570,10 @@ def _lenient(tagged: Tagged, suffix: bool) -> Side:
     """Return the spans that the default mode reads: sentence, end, length, label, labels."""
     # it reads all sentences as one sequence with an O after each; a span that ends without having
     # started (after a tag that seqeval does not know) begins where the last one did
-    parsed = [_letter_and_type(name, suffix) for name in tagged.names]
+    if suffix:
+        parsed = [(name[-1], name[:-1].rsplit("-", 1)[0] or "_") for name in tagged.names]
+    else:
+        parsed = [(name[0], name[1:].split("-", 1)[-1] or "_") for name in tagged.names]
     known = re.compile(".*-[BIES]" if suffix else "[BIES]-.*", re.DOTALL)
     for name in tagged.names:
         if name not in "OBIES" and not known.fullmatch(name):
@@ -597,12 +600,6 @@ def _lenient(tagged: Tagged, suffix: bool) -> Side:
     opening = first[:-1] + np.arange(n_sentences)
     unit = np.searchsorted(opening, ends - 1, side="right") - 1
     return _used(unit, ends - opening[unit], ends - begin, kind[before[ends]], tuple(types))
-
-
-def _letter_and_type(name: str, suffix: bool) -> tuple[str, str]:
-    if suffix:
-        return name[-1], name[:-1].rsplit("-", maxsplit=1)[0] or "_"
-    return name[0], name[1:].split("-", maxsplit=1)[-1] or "_"
 
 
 def _used(unit: Any, end: Any, length: Any, label: Any, labels: tuple[str, ...]) -> Side:

@@ -63,14 +63,10 @@ def counts_scorer(
         return CountsScorer(None if positive is None else label_name("positive", positive))
     if positive is not None:
         raise InputError("positive: cannot be combined with labels=; expected one of the two")
-    names = tuple(label_name("labels", label) for label in _as_list(labels))
-    return CountsScorer(None, names_of("labels", names))
-
-
-def _as_list(labels: Any) -> list[Any]:
     if isinstance(labels, str) or not np.iterable(labels) or not len(list(labels)):
         raise InputError(f"labels: {shown(labels)}; expected a list of classes")
-    return list(labels)
+    names = tuple(label_name("labels", label) for label in labels)
+    return CountsScorer(None, names_of("labels", names))
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,10 @@ def in_threads(
     """Yield the results in order, computed in threads; for work in NumPy."""
     from concurrent.futures import ThreadPoolExecutor
 
-    jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs
+    # cores that this process may use; not every system knows them
+    known = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
+    jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else cores + 1 + n_jobs
     workers = min(jobs, len(parts))
     if workers <= 1:
         yield from map(work, parts)
@@ -65,14 +68,6 @@ def in_threads(
             yield from pool.map(work, parts)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not available on every system
-        return os.cpu_count() or 1
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def choice(
     elif parser is None and not isinstance(default, bool):
         parser = _PARSERS.get(type(default))
     signed = signed or form.rpartition(" ")[0].removeprefix("--")
-    return field_of(default, text, parser=parser, several=several, signed=signed, **how)
+    return field_of(text, default, parser=parser, several=several, signed=signed, **how)
 
 
 def always(*words: Any, **how: Any) -> Any:

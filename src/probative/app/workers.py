@@ -74,7 +74,16 @@ class Job:
             with self._lock:
                 if self.ended:
                     return
-                self._process = self._spawn()
+                # the folder of the files must not be searched for modules, by no process
+                self._process = subprocess.Popen(  # noqa: S603  # our own program
+                    self.workers.program,
+                    cwd=self.files,
+                    env={**os.environ, "PYTHONSAFEPATH": "1"},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
                 self.state = RUNNING
             failure = self._wait(self._process)
         with self._lock:
@@ -98,19 +107,6 @@ class Job:
             return int(done), int(total)
         except (OSError, ValueError):
             return None
-
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        # the folder of the files must not be searched for modules, by no process
-        safe = {**os.environ, "PYTHONSAFEPATH": "1"}
-        return subprocess.Popen(  # noqa: S603  # our own program
-            self.workers.program,
-            cwd=self.files,
-            env=safe,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
 
     def _wait(self, process: subprocess.Popen[bytes]) -> str:
         """Wait for the end of the process; return what went wrong, or nothing."""

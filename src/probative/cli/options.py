@@ -546,23 +546,23 @@ _gate = partial(choice, heading=GATES)
 class GateOptions(Options):
     """Options of a gate."""
 
-    fail_if_worse: bool = _gate(False, "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
+    fail_if_worse: bool = _gate("Exit 1 if P(B - A < -margin) >= confidence.", False, rare=True)
     require_not_worse: bool = _gate(
-        False,
         "Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
+        False,
         excludes=_KINDS[:1],
     )
     require_better: bool = _gate(
-        False,
         "Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
         "interval) agrees.",
+        False,
         excludes=_KINDS[:2],
     )
     margin: float | None = _gate(
-        None, "D: The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.", needs=_KINDS
+        "D: The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.", needs=_KINDS
     )
     confidence: float | None = _gate(
-        None, "P: The confidence of the gate; by default 0.95.", needs=_KINDS
+        "P: The confidence of the gate; by default 0.95.", needs=_KINDS
     )
 
     def requested(self) -> dict[str, Any] | None:
@@ -583,7 +583,6 @@ class LedgerOptions(GateOptions):
     """Options of a gate whose uses of a test set may be counted."""
 
     ledger: Path | None = _gate(
-        None,
         "FILE: Write each use of this test set by a gate into a file, and share the doubt out "
         "among them: the confidence then holds for all of them together.",
         rare=True,
@@ -592,7 +591,6 @@ class LedgerOptions(GateOptions):
         needs=_KINDS,
     )
     candidates: str | None = _gate(
-        None,
         "HOW: With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
         "independent, if it depends on nothing that was seen of this test set. By default "
         "adaptive.",
@@ -600,8 +598,8 @@ class LedgerOptions(GateOptions):
         needs=("ledger",),
     )
     hide_scores: bool = _gate(
-        False,
         "Show the verdict of the gate, and nothing else.",
+        False,
         rare=True,
         excludes=("probabilities", *DATASETS),
         needs=_KINDS,

@@ -153,28 +153,27 @@ class Output(Options):
     """Output options of a command; an unknown format is refused before any work."""
 
     form: str = _printed(
-        "text",
         "--format -f FORMAT: text, json, markdown, latex or csv.",
+        "text",
         among="reporting.render:FORMATS",
     )
     html: Path | None = _printed(
-        None, "FILE: Also write a page for a browser.", parser="Path", excludes=("form=conlleval",)
+        "FILE: Also write a page for a browser.", parser="Path", excludes=("form=conlleval",)
     )
     figure: Path | None = _printed(
-        None,
         "FILE: Also draw a figure (.png, .svg or .pdf).",
         parser="Path",
         excludes=("form=conlleval", "hide_scores"),
     )
-    quiet: bool = _printed(False, "--quiet -q: Print results only: no progress, no remarks.")
+    quiet: bool = _printed("--quiet -q: Print results only: no progress, no remarks.", False)
     verbose: bool = _printed(
-        False,
         "--verbose -v: Print all notes, further tables and the signature.",
+        False,
         rare=True,
         excludes=("quiet",),
     )
     seed: int | None = _printed(
-        None, "N: Taken by every command; nothing is random in this one.", parser="seed"
+        "N: Taken by every command; nothing is random in this one.", parser="seed"
     )
 
     more_forms: ClassVar[tuple[str, ...]] = ()
@@ -254,12 +253,11 @@ class ScoreOutput(Drawn):
     """Output options of scores, which may have the layout of conlleval."""
 
     form: str = _printed(
-        "text",
         "--format -f FORMAT: text, json, markdown, latex, csv or conlleval.",
+        "text",
         among=("text", "json", "markdown", "latex", "csv", "conlleval"),
     )
     seed: int | None = _printed(
-        None,
         "N: The seed of random numbers: --probabilities draws; nothing else here is random.",
         parser="seed",
     )

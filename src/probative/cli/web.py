@@ -121,7 +121,13 @@ def _work() -> int:
     from probative.files import write_whole
 
     order = json.load(sys.stdin)
-    _limit_memory(order["memory"])
+    try:
+        import resource
+
+        if most := order["memory"]:
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    except ImportError:  # not every system has it
+        pass
     folder = Path(order["folder"])
     answers = []
     for request in order["requests"]:
@@ -136,7 +142,15 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     from probative.reporting.render import as_html, as_json, render
 
     documents: list[Document] = []
-    hand_over(documents.append, _Progress(folder / "progress"))
+    last = 0.0
+
+    def note(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > _SHOWN_EVERY:
+            last = time.monotonic()
+            (folder / "progress").write_text(f"{done} {total}")
+
+    hand_over(documents.append, note)
     command, page = _command(request["command"]), bool(request.get("page"))
     words = [request["command"], *_words(command, request)]
     also = ["--html", str(folder / "page.html")] if page else []
@@ -180,29 +194,6 @@ def _words(command: Any, request: Mapping[str, Any]) -> Iterable[str]:
         else:
             yield from (flag, text)
     yield from ("--format", "json")
-
-
-class _Progress:
-    """Note in a file how much is done, a few times in a second."""
-
-    def __init__(self, path: Path):
-        self.path, self.last = path, 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self.last > _SHOWN_EVERY:
-            self.last = now
-            self.path.write_text(f"{done} {total}")
-
-
-def _limit_memory(most: int) -> None:
-    """Let this process take no more memory than this, where the system can see to it."""
-    try:
-        import resource
-    except ImportError:
-        return
-    if most:
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 # --- Remedies: an error names the option that mends it

@@ -54,6 +54,9 @@ def page_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]
     by_label = [label_differences(c) for c in first if c.by_label]
     many = len({(c.a, c.b) for c in first}) > 1
     open_pairs = 0 if many else len(drawn)
+    shown = len({(example.a, example.b) for example in result.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    without = f" Of {counted(shown, 'pair')}; {more:,} more pairs have none here." * (more > 0)
     return {
         # the headline has the verdict of two systems
         "verdicts": result.verdicts if many or has_runs(result.scores) else (),
@@ -73,20 +76,13 @@ def page_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]
         "examples": shown_examples(
             [one for one in result.examples if not isinstance(one, RecordExample)]
         ),
-        "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
+        "example_words": EXAMPLE_WORDS[kind] + without,
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
         "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
         "group_notes": group_notes(result),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
     }
-
-
-def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
-    """Return a sentence on the pairs without examples, if there are any."""
-    shown = len({(example.a, example.b) for example in result.examples})
-    more = len([c for c in first if not c.identical]) - shown
-    return f" Of {counted(shown, 'pair')}; {more:,} more pairs have none here." if more > 0 else ""
 
 
 def base_name(note: str) -> str:

@@ -67,11 +67,6 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
     return figure(*(_pictures(curves) or [_by_recall(curves), _by_threshold(curves)]))
 
 
-def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
-    """Return rising thresholds and their values as corners of steps, so that nothing slopes."""
-    return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
-
-
 def _series(name: str, *values: Array, **more: Any) -> Series:
     x, *scores = (value.tolist() for value in values)
     return Series(name, x, *(scores if len(scores) > 1 else scores * 3), **more)
@@ -131,12 +126,14 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
     for curve in curves:
         at, one, best = curve.shown(_MOST_THRESHOLDS_DRAWN)[::-1], curve.pointwise, curve.best
         b = best.beta**2
-        x, score, *values = _as_steps(
-            curve.thresholds[at],
+        found = (
             (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at]),
             *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
             *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
         )
+        # corners of steps: the score at a threshold holds down to the next lower one
+        x = np.repeat(curve.thresholds[at], 2)[:-1]
+        score, *values = (np.repeat(value, 2)[1:] for value in found)
         if alone:
             series.append(_series("precision", x, *values[:3]))
             series.append(_series("recall", x, *values[3:]))
@@ -418,6 +415,11 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     """Build the document of a sweep; `html` adds the figure of the page."""
     recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
     words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
+    records = []
+    for step in sweep.to_dict()["steps"]:
+        own = {"lambda": step["lambda"], "threshold": step["threshold"], **step["counts"]}
+        own["splitting_bias"] = step["splitting_bias"]
+        records += [own | score for score in step["scores"]]
     reading = (
         f"λ: the share of the {sweep.positions:,} positions between two characters that is "
         "accepted, the most probable first. Intervals allow for correlated errors within a "
@@ -427,7 +429,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=(sweep_table(sweep), best_table(sweep)),
-        records=tuple(_records(sweep)),
+        records=tuple(records),
         notes=(reading, _peaks(sweep), sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
         headline=(Answer(words, "fact", (_peaks(sweep),)),),
@@ -524,20 +526,6 @@ def _peaks(sweep: SegmentationSweep) -> str:
     else:
         verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
     return f"Precision is highest {verdict} ({precision:.4f} against {recall:.4f})."
-
-
-def _records(sweep: SegmentationSweep) -> list[dict[str, Any]]:
-    return [
-        {
-            "lambda": step["lambda"],
-            "threshold": step["threshold"],
-            **step["counts"],
-            "splitting_bias": step["splitting_bias"],
-            **score,
-        }
-        for step in sweep.to_dict()["steps"]
-        for score in step["scores"]
-    ]
 
 
 def _is_informative(score: Any) -> bool:

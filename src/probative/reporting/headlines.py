@@ -116,18 +116,15 @@ def _of_runs(c: Comparison) -> Answer:
     """Return what several runs show, for these models or for new runs, in one line each."""
     words, state = evidence_words(c)
     whom = "New runs" if c.question == "procedures" else "These models"
-    said = "" if no_verdict(c) else f"{_figures(c)}."
-    words = _within_a_sentence(words, state)
-    return Answer(f"{whom}: {words}", state, (said,) if said else ())
-
-
-def _figures(c: Comparison) -> str:
-    """Return the numbers of a difference in half a line."""
-    return (
+    head = f"{whom}: {_within_a_sentence(words, state)}"
+    if no_verdict(c):
+        return Answer(head, state)
+    said = (
         f"{metric_name(c.metric, c.match)} {points(c.score_b, 1)} against {points(c.score_a, 1)}, "
         f"difference {with_interval(c.difference, c.low, c.high, 1, signed=True)}{scale_word()}, "
-        f"P({c.b} better) {equals(c.p_b_better)}, p {p_equals(tested_pvalue(c))}"
+        f"P({c.b} better) {equals(c.p_b_better)}, p {p_equals(tested_pvalue(c))}."
     )
+    return Answer(head, state, (said,))
 
 
 def _many(main: Sequence[Comparison]) -> Answer:
@@ -146,16 +143,11 @@ def _many(main: Sequence[Comparison]) -> Answer:
         return Answer(words, "open")
     counts = ((better, "better"), (worse, "worse"))
     parts = [
-        f"{_names(names)} {'is' if len(names) == 1 else 'are'} {word} than {baseline}"
+        f"{listed(names) if len(names) <= _MOST_NAMED else f'{len(names)} systems'} "
+        f"{'is' if len(names) == 1 else 'are'} {word} than {baseline}"
         for names, word in counts
         if names
     ]
     others = "one other" if rest == 1 else f"the other {rest}"
     said = (f"Not established for {others}.",) if rest else ()
     return Answer("; ".join(parts), "better" if better else "worse", said)
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) > _MOST_NAMED:
-        return f"{len(names)} systems"
-    return listed(names)

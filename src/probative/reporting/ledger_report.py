@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from probative.reporting.document import Answer, Column, Document, Table, Words, payload
 from probative.reporting.headlines import gate_answers, upper
@@ -34,20 +34,17 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
             Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
         ],
     )
+    records = [verdict.to_dict() for verdict in verdicts]
+    for record in records:  # the fields of a use are columns of their own
+        record.update(record.pop("use", None) or {})
     return Document(
         title="Verdicts of gates",
         payload=payload("compare", signature, verdicts),
         tables=(table,),
-        records=tuple(_flat(verdict.to_dict()) for verdict in verdicts),
+        records=tuple(records),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
         headline=gate_answers(verdicts),
     )
-
-
-def _flat(verdict: dict[str, Any]) -> dict[str, Any]:
-    """Return a verdict with the fields of its use as columns of their own."""
-    use = verdict.get("use") or {}
-    return {**{k: v for k, v in verdict.items() if k != "use"}, **use}
 
 
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:

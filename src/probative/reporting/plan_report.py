@@ -185,11 +185,13 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     axis.set_xscale("log")
     axis.set_yscale("log")
     widths = factor() * surface.half_widths
+    low, high = float(widths.min()), float(widths.max())
+    levels = [value for value in _ROUND if low < value < high] or [(low + high) / 2]
     lines = axis.contour(
         surface.units,
         surface.runs,
         widths,
-        levels=_levels(float(widths.min()), float(widths.max())),
+        levels=levels[:: -(-len(levels) // _MOST_LINES)],
         colors="0.45",
         linewidths=1,
     )
@@ -225,11 +227,3 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
         fontsize=9,
     )
     return figure
-
-
-def _levels(low: float, high: float) -> list[float]:
-    """Return a few round numbers between two others."""
-    found = [value for value in _ROUND if low < value < high]
-    if len(found) > _MOST_LINES:
-        found = found[:: -(-len(found) // _MOST_LINES)]
-    return found or [(low + high) / 2]

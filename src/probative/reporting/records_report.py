@@ -253,7 +253,16 @@ _MOST_COMPARED = 400  # characters of values whose differing ones are marked
 
 def records_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template of records."""
-    documents = [_document(one) for one in result.examples if isinstance(one, RecordExample)]
+    documents: list[dict[str, Any]] = [
+        {
+            "head": f"{one.document}: {counted(one.errors_a, 'error')} of {one.a}, "
+            f"{one.errors_b:,} of {one.b}",
+            "names": ("gold", one.a, one.b),
+            "rows": [_row(row) for row in one.fields],
+        }
+        for one in result.examples
+        if isinstance(one, RecordExample)
+    ]
     paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
     wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
     known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
@@ -331,16 +340,6 @@ def _where(change: Any) -> str:
         if where
     ]
     return "; ".join(some)
-
-
-def _document(example: RecordExample) -> dict[str, Any]:
-    """Return a document for the page: a heading and its rows."""
-    return {
-        "head": f"{example.document}: {counted(example.errors_a, 'error')} of {example.a}, "
-        f"{example.errors_b:,} of {example.b}",
-        "names": ("gold", example.a, example.b),
-        "rows": [_row(row) for row in example.fields],
-    }
 
 
 def _row(row: FieldExample) -> dict[str, Any]:

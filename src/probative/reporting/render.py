@@ -7,7 +7,7 @@ import io
 import json
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html import escape as escape_html
 from importlib import import_module
 from textwrap import wrap
@@ -314,18 +314,12 @@ def as_latex(document: Document, label: str | None = None) -> str:
     `label` is the ``\ref`` name of the first table, numbered for the others; by default they are
     named after their titles.
     """
-    whole = (*document.tables, *document.more)
-    tables = [
-        _latex_table(table, name) for table, name in zip(whole, _labels(whole, label), strict=True)
-    ]
-    notes = "".join(_latex_comment(note) for note in document.sentences)
+    shown = (*document.tables, *document.more)
+    tables = list(map(_latex_table, shown, _labels(shown, label)))
+    whole = partial(wrap, width=98, break_long_words=False, break_on_hyphens=False)
+    lines = (line for note in document.sentences for line in whole(escape.plain(note)))
+    notes = "".join(f"% {line}\n" for line in lines)
     return "\n".join([*tables, notes] if notes else tables)
-
-
-def _latex_comment(note: str) -> str:
-    """Return a sentence as comment lines that fit into an editor."""
-    lines = wrap(escape.plain(note), 98, break_long_words=False, break_on_hyphens=False)
-    return "".join(f"% {line}\n" for line in lines)
 
 
 def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
@@ -347,8 +341,12 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
     aligned = ["l" if words else "r" for words in table.word_columns]
-    room = _room_for_names(table)
-    letters = sum(_letters(table)) + _GAP_LETTERS * (len(table.columns) - 1)
+    longest = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    # the share of the line for the first column, if its names are too long
+    left = _PAGE_LETTERS - sum(size + _GAP_LETTERS for size in longest[1:])
+    fits = longest[0] <= max(left, _SHORT_NAME_LETTERS)
+    room = None if fits else max(left / _PAGE_LETTERS, 0.25)
+    letters = sum(longest) + _GAP_LETTERS * (len(table.columns) - 1)
     wide = (
         len(table.columns) >= _FEWEST_CLOSE_COLUMNS
         or room is not None
@@ -394,18 +392,6 @@ def _fitting(table: Table) -> Table:
         left_out.add(table.columns[table.droppable[0]])
         table = table.without(table.droppable[0])
     return table
-
-
-def _letters(table: Table) -> list[int]:
-    """Return the letters of the longest cell of every column."""
-    return [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-
-
-def _room_for_names(table: Table) -> float | None:
-    """Return the share of the line for the first column if its names are too long."""
-    widths = _letters(table)
-    room = _PAGE_LETTERS - sum(width + _GAP_LETTERS for width in widths[1:])
-    return None if widths[0] <= max(room, _SHORT_NAME_LETTERS) else max(room / _PAGE_LETTERS, 0.25)
 
 
 def _markdown(cell: str) -> str:

@@ -106,10 +106,6 @@ def _judged(estimate: Estimate) -> list[str]:
     return [judge_sentence(first, f"the {metric_name(first.metric)} of {first.system}")]
 
 
-def _worth(worth: float | None) -> str:
-    return "–" if worth is None or isnan(worth) else f"{round(worth):,}"
-
-
 def _worth_columns(estimate: Estimate) -> list[Column]:
     """Return the columns of what the labels are worth, and of what a judge adds."""
     judged = estimate.judge is not None
@@ -122,7 +118,7 @@ def _worth_columns(estimate: Estimate) -> list[Column]:
         return cell
 
     return [
-        Column("worth", form=_worth),
+        Column("worth", form=lambda n: "–" if n is None or isnan(n) else f"{round(n):,}"),
         Column("moved", told(lambda one: signed_points(one.judge_moved, 2)), when=judged),
         Column("width", told(lambda one: f"{one.judge_width:.2f}"), when=judged),
     ]

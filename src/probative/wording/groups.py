@@ -157,8 +157,12 @@ def _can_reverse(metric: str) -> bool:
 def sentences_of_datasets(result: DatasetComparisons) -> tuple[str, ...]:
     """Return the sentences: on how many a system is better, mean, pooled units, warnings."""
     said = [_counted(result), _mean(result)]
-    if result.pooled is not None:
-        said.append(_pooled(result, result.pooled))
+    if (c := result.pooled) is not None:
+        said.append(
+            f"All units together, each of the same weight, so that large data sets decide: "
+            f"{signed_points(c.difference)}{scale_word()} ({100 * result.level:g} % interval "
+            f"{brackets(c.low, c.high, 1, signed=True)}, p {p_equals(c.p_decision)})."
+        )
     return (*said, *_disagreement(result), *_spread_sentences(result.heterogeneity, "data sets"))
 
 
@@ -203,14 +207,6 @@ def _mean(r: DatasetComparisons) -> str:
         f"{points(m.score_a, 1)}; {100 * r.level:g} % interval "
         f"{brackets(m.low, m.high, 1, signed=True)}{chance}). It applies to other texts like "
         f"those of these data sets, not to other data sets."
-    )
-
-
-def _pooled(r: DatasetComparisons, c: Comparison) -> str:
-    return (
-        f"All units together, each of the same weight, so that large data sets decide: "
-        f"{signed_points(c.difference)}{scale_word()} ({100 * r.level:g} % interval "
-        f"{brackets(c.low, c.high, 1, signed=True)}, p {p_equals(c.p_decision)})."
     )
 
 

@@ -31,7 +31,11 @@ def estimate_summary(estimate: Estimate) -> str:
     first = f"Estimated for {where} from {e.labelled:,} labels"
     if e.worth is None or isnan(e.worth):
         return first
-    return f"{first}, equivalent to about {round(e.worth):,} random ones for {_estimated_goal(e)}"
+    goal = f"the {metric_name(e.metric)} of {e.scores[0].system}"
+    if e.comparisons and e.goal == "difference":
+        gap = e.comparisons[0]
+        goal = f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+    return f"{first}, equivalent to about {round(e.worth):,} random ones for {goal}"
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -44,13 +48,6 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     better, worse = (gap.b, gap.a) if gap.difference > 0 else (gap.a, gap.b)
     size = points(abs(gap.difference))
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
-
-
-def _estimated_goal(e: Estimate) -> str:
-    if e.comparisons and e.goal == "difference":
-        gap = e.comparisons[0]
-        return f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
-    return f"the {metric_name(e.metric)} of {e.scores[0].system}"
 
 
 def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> str:
@@ -110,7 +107,13 @@ def sample_summary(sampled: Sampled) -> str:
     chosen = counted(sampled.labelled, sampled.unit)
     if sampled.new != sampled.labelled:
         chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"
-    first = f"{chosen} of {sampled.pool:,} chosen for {_sampled_goal(sampled)}"
+    goal = "all scores"
+    if sampled.goal == "difference":
+        two = " and ".join(sampled.systems)
+        goal = f"the difference between {two}" if len(sampled.systems) == 2 else "all differences"
+    elif len(sampled.systems) == 1:
+        goal = f"the score of {sampled.systems[0]}"
+    first = f"{chosen} of {sampled.pool:,} chosen for {goal}"
     if sampled.labelled == sampled.pool:
         return f"{first}: all of them, so there is no sampling error"
     if isnan(sampled.worth):
@@ -118,11 +121,3 @@ def sample_summary(sampled: Sampled) -> str:
     gain = f"equivalent to about {round(sampled.worth):,} random ones"
     width = f"{points(sampled.width, 1)} instead of {points(sampled.random_width, 1)} points"
     return f"{first}: {gain} (an interval about {width} wide)"
-
-
-def _sampled_goal(sampled: Sampled) -> str:
-    if sampled.goal == "difference":
-        a, *others = sampled.systems
-        one = len(others) == 1
-        return f"the difference between {a} and {others[0]}" if one else "all differences"
-    return f"the score of {sampled.systems[0]}" if len(sampled.systems) == 1 else "all scores"
