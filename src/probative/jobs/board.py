@@ -30,6 +30,7 @@ from probative.files import (
     locked,
     make_folder,
     real_site,
+    reason_of,
     replace_site,
     source_date,
     utc_day,
@@ -67,7 +68,6 @@ _README = """\
 Results that `probative board` reuses in the next build. You can delete this folder at any time. Do
 not publish it: it holds the scores of every label, however rare.
 """
-_TESTS, _LIMITS = "pair-tests", "limits"
 
 
 class Kept:
@@ -101,39 +101,29 @@ class Kept:
 
     def keep_scores(self, key: str, scores: SystemScores) -> None:
         """Store the scores of a submission."""
-        self._folder.keep(f"scores-{key}", {"submission": key}, _scores_as_json(scores))
+        self._folder.keep(f"scores-{key}", {"submission": key}, _as_json(scores))
 
-    def tests(self, keys: Sequence[str], how: dict[str, Any]) -> KnownTests:
-        """Return the cached tests of pairs of these submissions, by position; `how` must match."""
-        content = self._kept(_TESTS, how)
-        if content is None:
-            return {}
+    def tests(self, keys: Sequence[str]) -> KnownTests:
+        """Return the cached tests of pairs of these submissions, by position."""
         return {
-            (min(i, j), max(i, j)): (p, draws)
-            for i, j, (p, draws) in _placed(content["keys"], content["tests"], keys)
+            (min(i, j), max(i, j)): (p, draws) for i, j, (p, draws) in self._pairs("tests", keys)
         }
 
-    def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
+    def keep_tests(self, keys: Sequence[str], tests: KnownTests) -> None:
         """Store the tests of these pairs and drop all others."""
-        rows = [[i, j, p, draws] for (i, j), (p, draws) in sorted(tests.items())]
-        self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
+        self._keep_pairs("tests", keys, tests)
 
     def limits(self, keys: Sequence[str]) -> KnownLimits:
         """Return the cached intervals of differences of these submissions, by position."""
-        content = self._kept(_LIMITS, {"what": _LIMITS})
-        if content is None:
-            return {}
         return {
             (min(i, j), max(i, j)): (reach, low, high) if i < j else (reach, -high, -low)
-            for i, j, (reach, low, high) in _placed(content["keys"], content["limits"], keys)
+            for i, j, (reach, low, high) in self._pairs("limits", keys)
         }
 
     def keep_limits(self, keys: Sequence[str], limits: KnownLimits) -> None:
         """Store the intervals of these differences and drop all others."""
         if limits:
-            rows = [[*pair, *own] for pair, own in sorted(limits.items())]
-            part = {"what": _LIMITS}
-            self._folder.keep(_LIMITS, part, {"keys": list(keys), "limits": rows})
+            self._keep_pairs("limits", keys, limits)
 
     def forget_others(self, keys: Sequence[str]) -> None:
         """Delete the cached scores of submissions that no longer exist."""
@@ -144,40 +134,38 @@ class Kept:
 
     def _kept(self, name: str, part: dict[str, Any]) -> Any:
         """Return cached content, or None if the file is damaged or belongs to another part."""
-        try:
+        with suppress(InputError):
             return self._folder.load(name, part)
-        except InputError:
-            return None
+
+    def _keep_pairs(
+        self, what: str, keys: Sequence[str], found: Mapping[tuple[int, int], tuple[float, ...]]
+    ) -> None:
+        rows = [[*pair, *own] for pair, own in sorted(found.items())]
+        self._folder.keep(f"pair-{what}", {"what": what}, {"keys": list(keys), what: rows})
+
+    def _pairs(self, what: str, keys: Sequence[str]) -> Iterator[tuple[int, int, Sequence[Any]]]:
+        """Yield the present positions of the submissions of each cached pair, and its values."""
+        content = self._kept(f"pair-{what}", {"what": what}) or {what: []}
+        places: dict[str, list[int]] = {}
+        for place, key in enumerate(keys):
+            places.setdefault(key, []).append(place)
+        for one, other, *values in content[what]:
+            for i in places.get(content["keys"][one], ()):
+                yield from ((i, j, values) for j in places.get(content["keys"][other], ()))
 
 
-def _placed(
-    kept: Sequence[str], rows: Sequence[Sequence[Any]], keys: Sequence[str]
-) -> Iterator[tuple[int, int, Sequence[Any]]]:
-    """Yield the present positions of the two submissions of each stored row, and its values."""
-    places: dict[str, list[int]] = {}
-    for place, key in enumerate(keys):
-        places.setdefault(key, []).append(place)
-    for one, other, *what in rows:
-        for i in places.get(kept[one], ()):
-            yield from ((i, j, what) for j in places.get(kept[other], ()))
-
-
-def _scores_as_json(scores: SystemScores) -> dict[str, Any]:
-    return {
-        **_own_as_json(scores),
-        "by_label": [{"label": own.label, **_own_as_json(own)} for own in scores.by_label],
-        "splitting_bias": scores.splitting_bias,
-    }
-
-
-def _own_as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
-    return {
+def _as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
+    content = {
         "counts": scores.counts.to_dict(),
         "scores": [
             {entry.name: _plain(getattr(score, entry.name)) for entry in fields(Interval)}
             for score in scores.scores
         ],
     }
+    if isinstance(scores, LabelScores):
+        return {"label": scores.label, **content}
+    by_label = [_as_json(own) for own in scores.by_label]
+    return {**content, "by_label": by_label, "splitting_bias": scores.splitting_bias}
 
 
 def _plain(value: Any) -> Any:
@@ -232,7 +220,7 @@ def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
     except FileNotFoundError:
         raise InputError("there is no such folder", folder) from None
     except OSError as error:
-        raise InputError(f"cannot be read: {os.strerror(error.errno or 0)}", folder) from None
+        raise InputError(f"cannot be read: {reason_of(error)}", folder) from None
     found = [one for entry in entries for one in _examined(entry, folder, answer)]
     described = {f"{one.name}.{_META}" for one in found}
     return [one for one in found if one.path.name not in described]
@@ -246,23 +234,22 @@ def _one_per_name(
     for one in files:
         if one.held_name not in first or one.entry == holders.get(one.held_name):
             first[one.held_name] = one
-    return [
-        one
-        if one is first[one.held_name]
-        else one._replace(
-            error=f"has the name of {first[one.held_name].file}; expected another name",
-            is_first=False,
-        )
-        for one in files
-    ]
+
+    def checked(one: _SubmittedFile) -> _SubmittedFile:
+        holder = first[one.held_name]
+        if one is holder:
+            return one
+        error = f"has the name of {holder.file}; expected another name"
+        return one._replace(error=error, is_first=False)
+
+    return list(map(checked, files))
 
 
 def _read_submitted(path: Path, root: Path, *, answer: Path, largest: int) -> bytes:
     """Read a submitted file of at most `largest` bytes, following no link."""
     # opened once and checked through its handle: a link put into its place meanwhile is refused
     try:
-        handle = _open(path, root)
-        with os.fdopen(handle, "rb") as file:
+        with os.fdopen(_open(path, root), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError("is no file; expected one", path)
@@ -271,8 +258,7 @@ def _read_submitted(path: Path, root: Path, *, answer: Path, largest: int) -> by
                     raise InputError("is the gold file itself; expected an output", path)
             data = file.read(largest + 1)
     except OSError as error:
-        reason = os.strerror(error.errno or 0).lower()
-        raise InputError(f"cannot be read: {reason}", path) from None
+        raise InputError(f"cannot be read: {reason_of(error).lower()}", path) from None
     if len(data) > largest:
         raise TooLargeError("is too large", path)
     return data
@@ -311,8 +297,8 @@ def _examined(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]
             error = _LINK
         elif entry.is_dir():
             name, meta = _printable(entry.name), entry / _META
-            inside = [own for own in sorted(entry.iterdir()) if not own.name.startswith(".")]
-            inside = [own for own in inside if own != meta]
+            visible = (own for own in sorted(entry.iterdir()) if not own.name.startswith("."))
+            inside = [own for own in visible if own != meta]
             if len(inside) != 1:
                 error = f"is a folder of {len(inside):,} files; expected one"
             elif inside[0].is_dir() and not inside[0].is_symlink():
@@ -324,7 +310,7 @@ def _examined(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]
         if error is None and answer.exists() and os.path.samestat(path.lstat(), answer.stat()):
             return
     except OSError as failure:
-        error = f"cannot be read: {os.strerror(failure.errno or 0).lower()}"
+        error = f"cannot be read: {reason_of(failure).lower()}"
     file = _printable(str(path.relative_to(root)))
     yield _SubmittedFile(name, path, file, error, meta if os.path.lexists(meta) else None)
 
@@ -424,7 +410,7 @@ def _markdown(path: Path) -> str:
     except UnicodeDecodeError:
         raise InputError("is not UTF-8; expected Markdown in UTF-8", path) from None
     except OSError as error:
-        raise InputError(f"cannot be read: {os.strerror(error.errno or 0).lower()}", path) from None
+        raise InputError(f"cannot be read: {reason_of(error).lower()}", path) from None
 
 
 # --- From a folder of submissions to a site
@@ -600,23 +586,10 @@ class _Places:
         for name, path in given.items():
             if not (is_path(path) or (name == "cache" and path is None)) or str(path) == "-":
                 raise InputError(f"{name}: {shown(path)}; expected a path")
-        real = real_site(site)
-        places = cls(
-            Path(gold),
-            Path(submissions),
-            real,
-            real.with_name(f"{real.name}.cache") if cache is None else Path(cache),
-        )
-        places._check()
-        return places
-
-    def _check(self) -> None:
-        check_folder(self.cache)
-        folders = {
-            "the submissions": self.submissions,
-            "the site": self.site,
-            "the cache": self.cache,
-        }
+        pages = real_site(site)
+        kept = pages.with_name(f"{pages.name}.cache") if cache is None else Path(cache)
+        check_folder(kept)
+        folders = {"the submissions": Path(submissions), "the site": pages, "the cache": kept}
         real = {what: Path(os.path.realpath(path)) for what, path in folders.items()}
         for (one, here), (other, there) in combinations(real.items(), 2):
             if here == there or here in there.parents or there in here.parents:
@@ -625,10 +598,11 @@ class _Places:
                     f"({folders[one]}); expected two folders side by side",
                     folders[other],
                 )
-        answer = Path(os.path.realpath(self.gold))
+        answer = Path(gold)
         for what in ("the site", "the cache"):
-            if real[what] in answer.parents:
-                raise InputError(f"lies in {what}; expected it elsewhere", self.gold)
+            if real[what] in Path(os.path.realpath(answer)).parents:
+                raise InputError(f"lies in {what}; expected it elsewhere", answer)
+        return cls(answer, *folders.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -739,12 +713,11 @@ class _Building:
     def _match(
         self, answer: Annotations, outputs: Sequence[Annotations], names: Sequence[str]
     ) -> Matched:
-        looking = self.options.average != "macro"
         matched = match_inputs(
             answer,
             outputs,
             names=names,
-            find_positive=looking,
+            find_positive=self.options.average != "macro",
             all_there=False,
             reading=self.options,
         )
@@ -753,16 +726,16 @@ class _Building:
 
     def _run(self) -> dict[str, Any]:
         """Return everything that determines the results, apart from the submissions."""
-        words = self.options.train_words
+        chosen = {entry.name: getattr(self.options, entry.name) for entry in fields(RankOptions)}
+        words = chosen.pop("train_words")
         return {
             "command": "board",
             "version": __version__,
             "answer": _input_digest(self.places.gold),
             "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
             **{
-                entry.name: _text(getattr(self.options, entry.name))
-                for entry in fields(RankOptions)
-                if entry.name != "train_words"
+                name: value if isinstance(value, (str, int, float, type(None))) else repr(value)
+                for name, value in chosen.items()
             },
         }
 
@@ -784,7 +757,9 @@ class _Building:
             return refuse(_own_words(self.tell(error), one))
         except Exception as error:  # whatever is in the file, the others continue
             return refuse(f"cannot be read ({type(error).__name__}); expected another file")
-        key = _key(data, one.path)
+        # the content of the file and its endings
+        endings = "".join(one.path.suffixes).lower().encode("utf-8", "surrogateescape")
+        key = hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
         scores = kept.scores(key)
         if scores is not None:
             return _Entry(one, output, key, scores, reused=True)
@@ -804,30 +779,25 @@ class _Building:
     ) -> tuple[Ranking, Known, int]:
         """Rank the systems with cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
-        how: dict[str, Any] = {"what": "tests"}
-        known = Known(
-            scores={i: entry.scores for i, entry in enumerate(entries)},
-            tests=kept.tests(keys, how),
-            limits=kept.limits(keys),
-        )
+        scores = {i: entry.scores for i, entry in enumerate(entries)}
+        known = Known(scores=scores, tests=kept.tests(keys), limits=kept.limits(keys))
         before = dict(known.tests)
         due = time.monotonic() + _SECONDS_BETWEEN_SAVES
 
         def keep(done: int, total: int) -> None:
             nonlocal due
             if time.monotonic() > due:
-                kept.keep_tests(keys, how, known.tests)
+                kept.keep_tests(keys, known.tests)
                 due = time.monotonic() + _SECONDS_BETWEEN_SAVES
             if self.report is not None:
                 self.report(done, total)
 
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
         if known.tests != before:  # sampled tests may have drawn more
-            kept.keep_tests(keys, how, known.tests)
+            kept.keep_tests(keys, known.tests)
         kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
-        signed = ranking.signature.replace("|rank|", "|board|", 1)
-        ranking = with_scores(ranking, signature=signed)
+        ranking = with_scores(ranking, signature=ranking.signature.replace("|rank|", "|board|", 1))
         return ranking if self.options.show_gold else _public(ranking), known, len(before)
 
 
@@ -841,27 +811,12 @@ def _input_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _key(data: bytes, path: Path) -> str:
-    """Return the cache key of a submission: a digest of its content and its file endings."""
-    endings = "".join(path.suffixes).lower().encode("utf-8", "surrogateescape")
-    return hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
-
-
-def _text(value: Any) -> Any:
-    return value if isinstance(value, (str, int, float, type(None))) else repr(value)
-
-
 def _public(ranking: Ranking) -> Ranking:
     """Remove labels that are so rare that their scores would reveal single items."""
-    shown_labels = _common_labels(
-        {
-            own.label: float(own.counts.positives)
-            for system in ranking.systems
-            for own in system.by_label
-        }
-    )
+    every = [own for system in ranking.systems for own in system.by_label]
+    common = _common_labels({own.label: float(own.counts.positives) for own in every})
     systems = tuple(
-        replace(system, by_label=tuple(own for own in system.by_label if own.label in shown_labels))
+        replace(system, by_label=tuple(own for own in system.by_label if own.label in common))
         for system in ranking.systems
     )
     return with_scores(ranking, systems=systems)

@@ -19,12 +19,7 @@ from probative.inference.units import design_notes
 from probative.matching.groups import judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import (
-    Matched,
-    match_inputs,
-    pool_runs,
-    unpooled,
-)
+from probative.matching.matched import Matched, match_inputs, pool_runs, unpooled
 from probative.matching.outputs import RunGroup
 from probative.matching.schemes import UNTYPED
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -154,16 +149,9 @@ def unit_of_runs(matched: Matched, by: str | None) -> str:
 
 
 def _metrics_of(
-    matched: Matched,
-    metric: str | Sequence[str],
-    *,
-    average: str = "micro",
-    tables: bool = False,
+    matched: Matched, metric: str | Sequence[str], *, average: str = "micro", tables: bool = False
 ) -> tuple[str, ...]:
-    """Return the requested metrics without repeats; refuse those not defined for this task.
-
-    With `tables`, metrics of the whole confusion table are accepted.
-    """
+    """Return the requested metrics once each; only with `tables` those of the confusion table."""
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     graded = matched.task == "scores"
     for name in names:
@@ -207,11 +195,7 @@ def _is_right_or_wrong(matched: Matched) -> bool:
 
 
 def compared_metrics(
-    matched: Matched,
-    metric: str | Sequence[str] | None,
-    average: str,
-    *,
-    tables: bool = False,
+    matched: Matched, metric: str | Sequence[str] | None, average: str, *, tables: bool = False
 ) -> tuple[str, ...]:
     """Return the metrics to compare by: the requested ones, or the default of the task."""
     other = "documents" if matched.task == "scores" else "macro"
@@ -222,11 +206,8 @@ def compared_metrics(
     asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
     if asked:
         return asked
-    if matched.task == "scores":
-        return ("mean",)
-    if matched.task == "segmentation":
-        return ("recall",)
-    return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
+    usual = "accuracy" if matched.all_classes and average == "micro" else "f1"
+    return ({"scores": "mean", "segmentation": "recall"}.get(matched.task, usual),)
 
 
 def scored_as(matched: Matched, metric: str) -> str:
@@ -239,15 +220,12 @@ def scored_as(matched: Matched, metric: str) -> str:
 
 @dataclass(frozen=True)
 class _Choices:
-    """Choices shared by all scores of a call.
-
-    `asked` are the requested metrics, empty for the default ones; `also` are added to them.
-    """
+    """Choices shared by all scores of a call."""
 
     unit: str
     level: float
-    asked: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()  # the requested metrics; without any, the default ones
+    also: tuple[str, ...] = ()  # metrics added to them
     beta: float = 1.0
     method: str | None = None
     overlap: bool = False
@@ -268,14 +246,18 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
     metrics = _metrics_of(matched, options.metric or ())
     unit = unit_of(matched, options.by)
     choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
-    scored = "recall" if matched.all_classes else metrics[0]
-    intervals = []
-    for i in range(len(matched.names)):
-        units = matched.items.counts(i, by="sentence")
-        if matched.all_classes:  # the wrong label that was given is not an item of its own
-            units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        intervals.append(_pooled_interval(matched, units, scored, choices))
-    return intervals
+    scored = scored_as(matched, metrics[0])
+    units = (_pooled_counts(matched, i) for i in range(len(matched.names)))
+    return [_pooled_interval(matched, own, scored, choices) for own in units]
+
+
+def _pooled_counts(matched: Matched, i: int, by: str | None = "sentence") -> Counts:
+    """Return the counts of a system, with each item of single-label data as one decision."""
+    units = matched.items.counts(i, by=by)
+    if not matched.all_classes:
+        return units
+    # the wrong label that was given is not counted beside the right label that was missed
+    return Counts(units.tp, np.zeros_like(units.fp), units.fn)
 
 
 def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
@@ -305,13 +287,6 @@ def _cells_of(matched: Matched, unit: str) -> str:
 # --- Scores of the whole confusion table
 
 
-def _interval_of_classes(matched: Matched, i: int, metric: str, choices: _Choices) -> Interval:
-    """Compute the interval of a score of the whole confusion table."""
-    if choices.method is not None:
-        raise InputError(f"method: {choices.method!r} does not apply to {metric} of all classes")
-    return score_in(matched, metric, choices.unit).interval(i, choices.level)
-
-
 def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     """Return the gold class and the predicted class of every item."""
     from probative.inference.classes import ConfusedItems
@@ -321,12 +296,11 @@ def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
         raise InputError("metric: of sets of labels there is no table of classes")
     # one numbering for all systems, since their outputs on an item are exchanged
     names, codes = union([gold.names, *(side.names for side in matched.systems)])
-    of_gold, of_system = codes[0], codes[1 + i]
-    units = None if unit == "item" or gold.units is None else gold.units
+    units = None if unit == "item" else gold.units
     rows = slice(None)
     if gold.repeats is not None:
         rows, units = gold.repeats.one_by_one(gold.units, by_unit=units is not None)
-    answer, said = of_gold[gold.codes][rows], of_system[system.codes][rows]
+    answer, said = codes[0][gold.codes][rows], codes[1 + i][system.codes][rows]
     return ConfusedItems(answer, said, len(names), units)
 
 
@@ -425,19 +399,11 @@ def _pooled_score(
     single = unit == "item" and not datum
     if unit == "item" and any(len(group.places) > 1 for group in matched.runs):
         rows, single = "datum", False  # what several runs say of an item is one unit
-
-    def counts_of(i: int) -> Counts:
-        counts = items.counts(i, by="document" if unit == "document" else "sentence")
-        if not matched.all_classes:
-            return counts
-        # single-label data: the wrong label given is not counted beside the right label missed
-        return Counts(counts.tp, np.zeros_like(counts.fp), counts.fn)
-
     return PooledScore(
         metric,
         scored_as(matched, metric),
         len(matched.names),
-        counts_of,
+        partial(_pooled_counts, matched, by="document" if unit == "document" else "sentence"),
         lambda i, j: cases_of_pair(matched, i, j, rows),
         lambda a, b: cases_of_matched_runs(matched, a, b, rows),
         table_of=partial(_item_table, matched) if single else None,
@@ -455,11 +421,8 @@ def _item_table(matched: Matched) -> UnitTable:
     items = matched.items
     kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
     says, answer = items.says[:, kept], items.answer[kept]
-    negatives = None
-    number = np.ones(len(answer), dtype=np.int64)
-    weights = items.weights(None)
-    if weights is not None:
-        number = weights[kept].astype(np.int64)
+    negatives, weights = None, items.weights(None)
+    number = (np.ones(len(kept)) if weights is None else weights)[kept].astype(np.int64)
     if items.universe is not None and len(items.labels) == 1:
         # add the items that neither gold nor any system has
         says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
@@ -509,30 +472,19 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
     if several:
         score = score.pooled([system.places for system in systems])
     usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
-    alone = matched.only(systems[-1].places[0])
-    (second,) = scores_in(alone, [metric], usual)
+    (second,) = scores_in(matched.only(systems[-1].places[0]), [metric], usual)
+    ends = float(second[metric].low), float(second[metric].high)
     last, found = len(systems) - 1, []
     for i, system in enumerate(systems[:-1]):
         gap = score.difference(last, i, options.level)
         (test,) = score.tests([(last, i)], level=options.level, rng=np.random.default_rng(0))
         found.append(
             Ceiling(
-                system.name,
-                systems[-1].name,
-                metric,
-                gap.b,
-                gap.a,
-                float(second[metric].low),
-                float(second[metric].high),
-                gap.estimate,
-                gap.low,
-                gap.high,
-                test.pvalue,
-                test.method,
-                unit,
-                options.level,
-                match_of(matched),
-                "; ".join(note for note in (gap.note, test.note) if note) or None,
+                *(system.name, systems[-1].name, metric, gap.b, gap.a, *ends),
+                *(gap.estimate, gap.low, gap.high, test.pvalue, test.method, unit),
+                level=options.level,
+                match=match_of(matched),
+                note="; ".join(filter(None, (gap.note, test.note))) or None,
             )
         )
     return tuple(found)
@@ -572,10 +524,7 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
 def scores_in(
     matched: Matched, metrics: Sequence[str], options: ScoreOptions
 ) -> tuple[SystemScores, ...]:
-    """Return the counts of every system and its scores in these metrics, without its labels.
-
-    Means over labels are named macro_f1 and so on.
-    """
+    """Return the counts of every system and its scores in these metrics, without its labels."""
     metrics = tuple(dict.fromkeys(metrics))
     systems = systems_of(matched)
     several = any(len(system.places) > 1 for system in systems)
@@ -593,18 +542,20 @@ def scores_in(
 
 def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[Interval]:
     """Return the intervals of all systems in one metric; means are named macro_f1 and so on."""
-    single = metric.removeprefix(_MACRO)
-    if matched.task == "scores":
-        score = score_in(matched, metric, unit_of(matched, options.by))
-        own = [score.interval(i, options.level) for i in range(len(matched.names))]
-    elif single == metric and not _is_of_classes(matched, metric):
+    pooled = matched.task != "scores" and not metric.startswith(_MACRO)
+    if pooled and not _is_of_classes(matched, metric):
         own = intervals_of(matched, replace(options, metric=metric))
     else:
-        average = "micro" if single == metric else "macro"
-        unit = unit_of(matched, options.by)
-        score = score_in(matched, single, unit, average=average, beta=options.beta)
+        score = _score_named(matched, metric, unit_of(matched, options.by), options.beta)
         own = [score.interval(i, options.level) for i in range(len(matched.names))]
     return [replace(one, metric=metric, signature="") for one in own]
+
+
+def _score_named(matched: Matched, metric: str, unit: str, beta: float) -> Score:
+    """Return a metric of all outputs, given its name, such as macro_f1."""
+    single = metric.removeprefix(_MACRO)
+    average = "micro" if single == metric else "macro"
+    return score_in(matched, single, unit, average=average, beta=beta)
 
 
 def _scores(
@@ -616,34 +567,39 @@ def _scores(
         return tuple(score.interval(i, choices.level) for score in found)
     # single items that are their own units are added up at once
     alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
-    units = matched.items.counts(i, by=None if alone else "sentence")
+    units = _pooled_counts(matched, i, None if alone else "sentence")
     if matched.task == "segmentation":
         scores = _segmentation_scores(matched, i, units, choices)
     elif matched.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
-        right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         accuracy = (
-            interval(right, "recall", **choices.how)
+            interval(units, "recall", **choices.how)
             if alone
-            else _pooled_interval(matched, right, "recall", choices)
+            else _pooled_interval(matched, units, "recall", choices)
         )
-        nameless = replace(accuracy, signature="")
+
+        def of_classes(name: str) -> Interval:
+            if name not in _OF_ALL_CLASSES:
+                return replace(accuracy, metric=name, signature="")
+            if choices.method is not None:
+                method = repr(choices.method)
+                raise InputError(f"method: {method} does not apply to {name} of all classes")
+            return score_in(matched, name, choices.unit).interval(i, choices.level)
+
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
-        scores = tuple(
-            _interval_of_classes(matched, i, name, choices)
-            if name in _OF_ALL_CLASSES
-            else replace(nameless, metric=name)
-            for name in choices.among(usual)
-        )
+        scores = tuple(map(of_classes, choices.among(usual)))
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_pooled_interval(matched, units, metric, choices) for metric in metrics)
         if matched.records is not None and not choices.asked:
             of_documents = document_f1(matched, [i]).interval(0, choices.level)
+            strict = matched.records.strict(i)
+            right = int(np.count_nonzero(strict))
+            share = interval(Counts(right, 0, len(strict) - right), "recall", level=choices.level)
             scores += (
                 replace(of_documents, signature=""),
-                _strict_documents(matched.records.strict(i), choices.level),
+                replace(share, metric="strict_documents", signature=""),
             )
     return (*scores, *_macro_scores(matched, i, choices, cells))
 
@@ -658,13 +614,6 @@ def document_f1(matched: Matched, systems: Sequence[int]) -> MeanScore:
     return MeanScore(x, y, metric=f"f1{_OF_DOCUMENTS}", by="document")
 
 
-def _strict_documents(strict: Any, level: float) -> Interval:
-    """Return the share of documents without any error, by Wilson's interval."""
-    right, number = int(np.count_nonzero(strict)), len(strict)
-    share = interval(Counts(right, 0, number - right), "recall", level=level)
-    return replace(share, metric="strict_documents", signature="")
-
-
 def _by_label(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[LabelScores, ...]:
@@ -672,30 +621,19 @@ def _by_label(
     metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
     items = matched.items
     counts = items.counts(i, by="label")
-    of_units = cells() if choices.unit != "item" else None
-    columns = [_of_labels(matched, i, counts, of_units, metric, choices) for metric in metrics]
-    used = items.uses(i).tolist()
-    rows = zip(items.labels, counts, *columns, used, strict=True)
+
+    def column(metric: str) -> Interval | list[Interval]:
+        if choices.unit == "item":  # one decision per label and item
+            return interval(counts, metric, **choices.how)
+        if is_at_once(metric) and choices.method is None:
+            return label_intervals(cells(), metric, level=choices.level)
+        return [
+            _pooled_interval(matched, own.counts(i, by="sentence"), metric, choices)
+            for own in items.by_label
+        ]
+
+    rows = zip(items.labels, counts, *map(column, metrics), items.uses(i).tolist(), strict=True)
     return tuple(LabelScores(label, own, tuple(scores)) for label, own, *scores, use in rows if use)
-
-
-def _of_labels(
-    matched: Matched,
-    i: int,
-    counts: Counts,
-    cells: LabelCounts | None,
-    metric: str,
-    choices: _Choices,
-) -> Interval | list[Interval]:
-    """Compute the intervals of a metric for all labels, at once where possible."""
-    if cells is None:  # one decision per label and item
-        return interval(counts, metric, **choices.how)
-    if is_at_once(metric) and choices.method is None:
-        return label_intervals(cells, metric, level=choices.level)
-    return [
-        _pooled_interval(matched, items.counts(i, by="sentence"), metric, choices)
-        for items in matched.items.by_label
-    ]
 
 
 def _macro_scores(
@@ -706,23 +644,15 @@ def _macro_scores(
     labels = matched.averaged[i]
     if not also and np.count_nonzero(labels) < 2:
         return ()
-    averaged = cells().only(labels)
-    metrics = dict.fromkeys((*(choices.asked or PRF), *also))
+    averaged, level = cells().only(labels), choices.level
     late = len(averaged.unit) <= _MOST_CELLS_KEPT
     scores = []
-    for metric in metrics:
+    for metric in dict.fromkeys((*(choices.asked or PRF), *also)):
         if metric not in NEEDS_TN and metric not in COMPOSITES:
-            compute = partial(
-                macro_interval, averaged, metric, level=choices.level, beta=choices.beta
-            )
-            named = f"{_MACRO}{metric}", MACRO_METHOD, choices.level
+            compute = partial(macro_interval, averaged, metric, level=level, beta=choices.beta)
+            named = f"{_MACRO}{metric}", MACRO_METHOD, level
             scores.append(LateInterval.of(*named, compute) if late else compute())
     return tuple(scores)
-
-
-def _refuse_overlap(matched: Matched) -> None:
-    if matched.task != "entities":
-        raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
 
 
 def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, float]]:
@@ -741,28 +671,24 @@ def _segmentation_scores(
     scores = [_pooled_interval(matched, units, m, choices) for m in choices.among(_OF_WORDS)]
     if choices.asked:
         return tuple(scores)
-    gold, system = matched.gold, matched.systems[i]
-    boundaries = boundary_counts(gold, system)
+    gold = matched.gold
+    boundaries = boundary_counts(gold, matched.systems[i])
     further = [("tnr", "specificity", true_negatives(gold, units))]
     further += [(f"boundary_{metric}", metric, boundaries) for metric in PRF]
     if matched.lexicon is not None:
         known = known_words(gold, matched.lexicon)
         is_right = matched.items.says[i][matched.items.answer]
         for name, which in (("oov_recall", ~known), ("iv_recall", known)):
-            further.append((name, "recall", _recall_counts(gold, is_right, which)))
+            tp, fn = (
+                np.bincount(gold.sentence[words & which], minlength=gold.n_sentences)
+                for words in (is_right, ~is_right)
+            )
+            further.append((name, "recall", Counts(tp, np.zeros_like(tp), fn)))
     scores += [
         replace(_pooled_interval(matched, counts, metric, choices), metric=name)
         for name, metric, counts in further
     ]
     return tuple(scores)
-
-
-def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
-    def number(words: Any) -> Any:
-        return np.bincount(gold.sentence[words], minlength=gold.n_sentences)
-
-    tp = number(is_right & which)
-    return Counts(tp, np.zeros_like(tp), number(~is_right & which))
 
 
 # --- From inputs to scores
@@ -898,11 +824,11 @@ def scores_of(
 
     `known` holds scores already computed with the same choices, by the position of the system.
     """
+    if options.overlap and matched.task != "entities":
+        raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
     if matched.runs:
         return _scores_of_runs(matched, options, also)
     unit = unit_of(matched, options.by)
-    if options.overlap:
-        _refuse_overlap(matched)
     choices = _Choices(
         unit,
         options.level,
@@ -918,7 +844,6 @@ def scores_of(
         replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
         for i, name in enumerate(matched.names)
     )
-    methods = dict.fromkeys(score.method for system in systems for score in system.scores)
     return Scores(
         task=matched.task,
         systems=systems,
@@ -934,10 +859,17 @@ def scores_of(
         token_accuracy=matched.token_accuracy,
         range=matched.range,
         judges=_judges(matched, unit, options.level),
-        signature=options.signature(
-            *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
-        ),
+        signature=_signed(matched, systems, unit, options),
     )
+
+
+def _signed(
+    matched: Matched, systems: Sequence[SystemScores], unit: str, options: ScoreOptions
+) -> str:
+    """Return the signature of scores."""
+    methods = ",".join(dict.fromkeys(score.method for own in systems for score in own.scores))
+    runs = [signed_runs(matched)] if matched.runs else []
+    return options.signature(*facts_of_reading(matched, options), methods, f"by-{unit}", *runs)
 
 
 def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, ...] | None:
@@ -979,35 +911,24 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
     asked = options.metric
     if asked is None and matched.task == "segmentation":
         asked = _OF_WORDS
-    chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
-    chosen = replace(chosen, overlap=False)
-    parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
-    systems = [part.systems[0] for part in parts]
-    if options.overlap:
-        _refuse_overlap(matched)
-        systems = [
-            replace(system, overlap=_overlap(matched, group.places))
-            for system, group in zip(systems, matched.runs, strict=True)
-        ]
-    judges = tuple(
-        replace(judge, system=group.name)
-        for part, group in zip(parts, matched.runs, strict=True)
-        for judge in part.judges or ()
-    )
+    by = "unit" if unit == "item" else unit
+    chosen = replace(options, metric=asked, by=by, overlap=False)
+    parts, systems, judges = [], [], []
+    for group in matched.runs:
+        part = scores_of(pool_runs(matched, group), chosen, also)
+        overlap = _overlap(matched, group.places) if options.overlap else None
+        parts.append(part)
+        systems.append(replace(part.systems[0], overlap=overlap))
+        judges += [replace(judge, system=group.name) for judge in part.judges or ()]
     pooled = replace(
-        parts[0], systems=tuple(systems), unit=matched.unit, by=unit, judges=judges or None
+        parts[0],
+        systems=tuple(systems),
+        unit=matched.unit,
+        by=unit,
+        judges=tuple(judges) or None,
+        signature=_signed(matched, systems, unit, options),
     )
-    methods = dict.fromkeys(s.method for system in pooled.systems for s in system.scores)
-    return replace(
-        pooled,
-        run_scores=_run_scores(matched, pooled, options, also),
-        signature=options.signature(
-            *facts_of_reading(matched, options),
-            ",".join(methods),
-            f"by-{unit}",
-            signed_runs(matched),
-        ),
-    )
+    return replace(pooled, run_scores=_run_scores(matched, pooled, options, also))
 
 
 def _run_scores(
@@ -1021,8 +942,7 @@ def _run_scores(
             continue
         if single != metric and metric not in also:
             continue
-        average = "micro" if single == metric else "macro"
-        score = score_in(matched, single, scores.by, average=average, beta=options.beta)
+        score = _score_named(matched, metric, scores.by, options.beta)
         for group in matched.runs:
             values = score.runs(group.places).scores.tolist()
             own.append(RunScores.of(group.name, metric, group.runs, values))
