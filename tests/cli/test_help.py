@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from probative.cli.app import COMMANDS
+from probative.cli.app import COMMANDS, build_app
 from probative_studies.commands import STUDIES
 
 OPTION = re.compile(r"^  -", re.MULTILINE)
@@ -40,3 +40,10 @@ def test_no_description_of_a_command_is_cut(run, monkeypatch):
         assert "..." not in shown.partition("Commands:")[2]
         assert all(f"\n  {name} " in shown for name in names)
         assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_list_has_the_first_sentence_of_every_command():
+    app = build_app()
+    for name, sentence in COMMANDS.items():
+        words = app.get_command(None, name).help.split("\n\n")[0]
+        assert " ".join(words.split()) == sentence

@@ -9,17 +9,36 @@ from typing import TYPE_CHECKING
 import click
 
 from probative._version import __version__
-from probative.cli.options import as_command
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (
-    *("score", "compare", "rank", "board", "bayes", "crossval", "split", "interval", "plan"),
-    *("sample", "watch", "estimate", "agreement", "ledger", "sweep", "check", "app", "demo"),
-    "study",
-)
+# The first sentences of the commands, so that the list of them loads none
+COMMANDS = {
+    "score": "What does my system score? Precision, recall, F1 with intervals, from files.",
+    "compare": "Is B really better than A? Scores, differences, exact tests, posteriors and a "
+    "verdict.",
+    "rank": "Who is best, and who ties? A leaderboard with rank sets, ties and P(best).",
+    "board": "Score every submission of a folder, and write a site with the leaderboard.",
+    "bayes": "Compare two models by the counts of a cross-validation, with the Bayes test.",
+    "crossval": "Train and compare two models by cross-validation.",
+    "split": "Write files for 2m balanced folds, with a manifest.",
+    "interval": "Compute precision, recall and F1 with intervals from counts.",
+    "plan": "Compute the sample size, the power or the smallest detectable difference.",
+    "sample": "Choose the units of a large pool whose labels are most informative.",
+    "watch": "Check whether you may stop labelling, or how many more labels are needed.",
+    "estimate": "Estimate scores and differences on the whole pool from a labelled sample.",
+    "agreement": "Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of "
+    "spans.",
+    "ledger": "Show how often each test set of a ledger was used, and how often it can still be "
+    "used.",
+    "sweep": "Score a word segmenter at every share of accepted boundaries.",
+    "check": "Show what a file holds and what is wrong with it; exit status 1 if something is.",
+    "app": "Open a page in the browser: drop files, read the result. Nothing leaves this computer.",
+    "demo": "Show what this program does, on data that come with it.",
+    "study": "Repeat the experiments of the source papers; measure how well intervals hold.",
+}
 # commands whose module has another name
 MODULES = {
     "app": "web",
@@ -53,26 +72,35 @@ class _Listed(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         return list(self.names)
 
+    def sentences(self, ctx: click.Context) -> dict[str, str]:
+        """Return the first sentence of every command."""
+        commands = {name: self.get_command(ctx, name) for name in self.names}
+        return {
+            name: " ".join((command.help or "").split("\n\n")[0].split()) if command else ""
+            for name, command in commands.items()
+        }
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = []
-        for name in self.list_commands(ctx):
-            command = self.get_command(ctx, name)
-            words = (command.help or "").split("\n\n")[0] if command else ""
-            rows.append((name, " ".join(words.split())))
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(list(self.sentences(ctx).items()))
 
 
 class _Commands(_Listed):
     """Group of commands that loads the module of a command when it is called."""
 
-    names = COMMANDS
+    names = tuple(COMMANDS)
+
+    def sentences(self, ctx: click.Context) -> dict[str, str]:  # noqa: ARG002  # as above
+        """Return the first sentence of every command."""
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in self.names:
             return None
         if name == "study":
             return _Studies()
+        from probative.cli.options import as_command
+
         module = import_module(f"probative.cli.{MODULES.get(name, name)}")
         return as_command(name, getattr(module, name))
 
@@ -83,8 +111,7 @@ class _Studies(_Listed):
     def __init__(self) -> None:
         from importlib.metadata import entry_points  # slow to import, and only studies need it
 
-        words = "Repeat the experiments of the source papers; measure how well intervals hold."
-        super().__init__("study", help=words, no_args_is_help=True)
+        super().__init__("study", help=COMMANDS["study"], no_args_is_help=True)
         found = entry_points(group="probative.commands", name="study")
         if not found:
             raise InputError("study: the package probative_studies is not installed")
@@ -92,6 +119,8 @@ class _Studies(_Listed):
         self.names = tuple(self.studies)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        from probative.cli.options import as_command
+
         return as_command(name, self.studies[name]) if name in self.studies else None
 
 
