@@ -80,9 +80,11 @@ class Outcomes(ABC):
         Differences of at most `rope` either way count as equivalent.
         """
         rope = fraction("rope", rope)
-        both = self._better(rope)
-        # equal systems get exactly equal probabilities, whatever the error of the nodes
-        a_better, b_better = (np.where(self._symmetric, sum(both) / 2, own) for own in both)
+        a_better, b_better = self._better(rope)
+        alike = self._symmetric
+        if np.any(alike):  # make both exactly equal, whatever the error of the nodes
+            half = (a_better + b_better) / 2
+            a_better, b_better = (np.where(alike, half, own) for own in (a_better, b_better))
         between = np.maximum(1 - a_better - b_better, 0) if rope else np.zeros(a_better.shape)
         return plain(a_better), plain(between), plain(b_better)
 
@@ -223,8 +225,9 @@ class _Pair:
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
             pair = self if len(at) == len(d) else self[at]
             places = _Positions(u, d[at, None])
-            density = np.exp(pair.a.at_nodes("log_pdf", places.log_odds()))
-            mass = density * places.slope * (u[:, 1:2] - u[:, :1])
+            mass = np.exp(pair.a.at_nodes("log_pdf", places.log_odds()))
+            mass *= places.slope
+            mass *= u[:, 1:2] - u[:, :1]
             order.append(at)
             pieces.append([np.sum(mass * pair._of_b(name, places), axis=-1) for name in names])
         back = np.argsort(np.concatenate(order))
