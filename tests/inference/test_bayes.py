@@ -326,3 +326,17 @@ def test_what_is_called_exact_has_eight_decimals(metric, cases, method):
     assert test.method == method
     assert (test.error <= 1e-8) == (method == "exact")
     assert f"|paired|{method}|" in test.signature
+
+
+@pytest.mark.parametrize("metric", ["f1", "recall", "mcc"])
+def test_no_difference_lies_beyond_the_largest_possible_one(metric):
+    a, b = pv.Counts(50, 10, 12, 90), pv.Counts(55, 9, 8, 91)
+    posterior = pv.bayes_test(a, b, metric).posterior
+    most = 2.0 if metric == "mcc" else 1.0
+    ends = [-2 * most, -most, most, 2 * most]
+    assert posterior.cdf(ends).tolist() == [0, 0, 1, 1]
+    assert posterior.sf(ends).tolist() == [1, 1, 0, 0]
+    assert posterior.pdf(ends).tolist() == [0, 0, 0, 0]
+    assert posterior.cdf(most) == 1
+    middle = posterior.cdf([-most, 0.0, most])[1]
+    assert middle == pytest.approx(posterior.cdf(0.0), abs=1e-15)

@@ -121,9 +121,15 @@ class IndependentPosterior(Outcomes):
         return plain(np.reshape(self._flat_b.var + self._flat_a.var, self.shape))
 
     def _at(self, name: str, d: ArrayLike) -> Any:
+        d = np.asarray(d, dtype=np.float64)
         if name == "sf":
-            return self._swapped.cdf(-np.asarray(d, dtype=np.float64))
-        return self._evaluate(lambda pair, d: pair.averages(d, name)[0], d)
+            return self._swapped.cdf(-d)
+        beyond = np.abs(d) >= 1  # where no difference of scores lies
+        inside = np.where(beyond, 0.0, d)
+        found = self._evaluate(lambda pair, d: pair.averages(d, name)[0], inside)
+        if not beyond.any():
+            return found
+        return plain(np.where(beyond, (d > 0) * (name == "cdf"), found))
 
     def _better(self, rope: float) -> tuple[Array, Array]:
         if rope:
@@ -531,7 +537,9 @@ class CompositeIndependentPosterior(Outcomes):
         shape = np.broadcast_shapes(self.shape, d.shape)
         flat = np.broadcast_to(d, shape).reshape(-1, len(self._pairs))
         columns = [
-            pair.density(own) if name == "pdf" else pair.tail(own, upper=name == "sf")
+            pair.density(own)
+            if name == "pdf"
+            else np.minimum(pair.tail(own, upper=name == "sf"), 1.0)  # the sum of weights rounds
             for pair, own in zip(self._pairs, flat.T, strict=True)
         ]
         return plain(np.stack(columns, axis=-1).reshape(shape))
