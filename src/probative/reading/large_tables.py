@@ -17,12 +17,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.labels import (
-    EXPECTED_LABEL,
-    factorise,
-    is_missing,
-    missing_labels,
-)
+from probative.labels import EXPECTED_LABEL, factorise, is_missing, missing_labels
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
@@ -48,13 +43,7 @@ from probative.reading.table_files import (
     kind_of,
 )
 from probative.reading.table_sides import Sides, tags_reason
-from probative.reading.tables import (
-    Cells,
-    Wanted,
-    choose_columns,
-    first_bad_line,
-    is_number,
-)
+from probative.reading.tables import Cells, Wanted, choose_columns, first_bad_line, is_number
 from probative.tables.engines import listed
 from probative.tables.query import Kinds, NeedsRowsError, count_kinds
 from probative.tables.scores import sum_table
@@ -268,38 +257,28 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]
 
 
 def _read_sqlite(database: Connection, files: TableFiles, name: str, called: str) -> TableFiles:
+    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
     most = _seconds([files]) or 0
     last = time.monotonic() + most
     with _sqlite(files) as source:
         source.set_progress_handler(lambda: time.monotonic() > last, _SQLITE_STEPS_PER_CLOCK_CHECK)
         try:
-            return _copy(source, database, files, name, called)
+            rows = source.execute(f"SELECT * FROM {identifier(name)}")
+            columns = [entry[0] for entry in rows.description]
+            own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
+            database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
+            while batch := rows.fetchmany(_SQLITE_BATCH):
+                block: Any = {
+                    f"c{i}": np.array([_json(value) for value in values], dtype=object)
+                    for i, values in enumerate(zip(*batch, strict=True))
+                }
+                database.register("block", block)
+                database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
+                database.unregister("block")
         except source.OperationalError as error:
             if time.monotonic() > last:
                 raise _too_long(files, name, most) from None
             raise error from None
-
-
-def _copy(
-    source: Any,
-    database: Connection,
-    files: TableFiles,
-    name: str,
-    called: str,
-) -> TableFiles:
-    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
-    rows = source.execute(f"SELECT * FROM {identifier(name)}")
-    columns = [entry[0] for entry in rows.description]
-    own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
-    database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
-    while batch := rows.fetchmany(_SQLITE_BATCH):
-        block: Any = {
-            f"c{i}": np.array([_json(value) for value in values], dtype=object)
-            for i, values in enumerate(zip(*batch, strict=True))
-        }
-        database.register("block", block)
-        database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
-        database.unregister("block")
     names = ", ".join(f"c{i} AS {identifier(column)}" for i, column in enumerate(columns))
     database.execute(f"CREATE TEMP VIEW {called} AS SELECT {names} FROM {called}_rows")
     return replace(files, table=called, columns=tuple(columns))
@@ -315,6 +294,12 @@ def _json(value: Any) -> str | None:
 # --- Columns of tables that the engine counts
 
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
+_ENCODINGS = ("utf-8", "utf8", "ascii")
+
+
+def _given(*columns: str | None) -> list[str]:
+    """Return those of some columns that are given."""
+    return [column for column in columns if column is not None]
 
 
 @contextmanager
@@ -328,24 +313,17 @@ def _opened(
         folder = folder_of(database)
         attached, most = list(tables), _seconds(tables)
         stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
-        copies = {
-            place: folder / f"table_{place}"
-            for place, files in enumerate(tables)
-            if files.kind in DATABASES
-        }
+        databases = [(i, files) for i, files in enumerate(tables) if files.kind in DATABASES]
+        copies = [folder / f"table_{i}" for i, _ in databases]
         try:
-            own = (
-                path for place, copy in copies.items() for path in _files_of(tables[place], copy)
-            )
-            lock(database, stored, own)
+            pairs = zip(databases, copies, strict=True)
+            lock(database, stored, [p for (_, own), copy in pairs for p in _files_of(own, copy)])
             with _limited(database, most):
-                for place, copy in copies.items():
-                    if (first := tables.index(tables[place])) < place:  # the same table again
-                        attached[place] = attached[first]
-                        continue
-                    attached[place] = _attach(
-                        database, tables[place], copy.name, copy, memory_limit
-                    )
+                for (i, own), copy in zip(databases, copies, strict=True):
+                    if (first := tables.index(own)) < i:  # the same table again
+                        attached[i] = attached[first]
+                    else:
+                        attached[i] = _attach(database, own, copy.name, copy, memory_limit)
                 yield database, attached
         except duckdb.InterruptException:
             raise attached[0].error(
@@ -379,11 +357,10 @@ def _condense(
     may_be_blank: bool = False,
 ) -> Cells:
     """Count the different rows of a table, and the different units."""
-    every = [*columns, *([] if group is None else [group])]
+    every, units = [*columns, *_given(group)], _given(unit)
     own = [f"{table.called(column)} AS c{i}" for i, column in enumerate(every)]
-    own += [] if unit is None else [f"{table.text(unit)} AS u"]
-    asked = every if unit is None else [*every, unit]
-    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
+    own += [f"{table.text(name)} AS u" for name in units]
+    rows = f"SELECT {', '.join(own)} FROM {table.scan([*every, *units])}"
     with watched(database):
         kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
@@ -430,14 +407,11 @@ def _cells_of(
     group: str | None = None,
 ) -> Cells:
     """Return the cells of a table with equal rows and units kept once; a group column is last."""
-    read = {}
     row = slice(None) if kinds.row is None else kinds.row
-    for column, own in zip(columns, values, strict=True):
-        codes, distinct = factorise(own)
-        read[column] = (codes[row], distinct)
-    if kinds.unit is None or kinds.units is None:
-        repeats, units = Repeats(None, kinds.number), None
-    else:
+    coded = ((column, *factorise(own)) for column, own in zip(columns, values, strict=True))
+    read = {column: (codes[row], distinct) for column, codes, distinct in coded}
+    repeats, units = Repeats(None, kinds.number), None
+    if kinds.unit is not None and kinds.units is not None:
         repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
     labels = list(columns) if group is None else list(columns[:-1])
     return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
@@ -538,7 +512,7 @@ def sum_large_scores(
     with _opened([files], choices.memory_limit) as (database, (table,)):
         named = _with_names(database, table)
         names, unit = _choose_names(named, columns, options)
-        scanned = _described(database, named, [*names, *([] if unit is None else [unit])])
+        scanned = _described(database, named, [*names, *_given(unit)])
         own = [f"{_number(scanned, name)} AS s{k}" for k, name in enumerate(names)]
         own.append(f"{scanned.text(unit or '')} AS u")
         rows = f"SELECT {', '.join(own)} FROM {scanned.scan(list(scanned.types))}"
@@ -558,10 +532,9 @@ _NO_NUMBER = re.compile(r"Could not convert string ('.*') to DOUBLE")
 
 def _number(table: TableFiles, column: str) -> str:
     """Return a column of scores as an SQL expression for numbers."""
-    value, kind = table.called(column), table.types[column]
-    if kind in ("VARCHAR", "JSON"):
-        text = f"nullif(trim({table.text(column)}), '')"
-        return f"CAST({text} AS DOUBLE)"
+    value = table.called(column)
+    if table.types[column] in ("VARCHAR", "JSON"):
+        value = f"nullif(trim({table.text(column)}), '')"
     return f"CAST({value} AS DOUBLE)"
 
 
@@ -570,13 +543,10 @@ def _sides_of_cells(
 ) -> list[Any]:
     """Return the labels of every column with repeats; ``tell`` adds a note on the engine."""
     rows = int(cells.repeats.of_rows(cells.units).sum()) if cells.repeats is not None else 0
-    first, *others = Sides(
-        cells, replace(options, task="labels"), files.name, Source(files.name, b" ")
-    ).make()
-    if not tell:
-        return [first, *others]
+    source = Source(files.name, b" ")
+    first, *others = Sides(cells, replace(options, task="labels"), files.name, source).make()
     note = f"{files.name}: {rows:,} rows, counted by the engine: no single row can be shown"
-    return [replace(first, notes=(*first.notes, note)), *others]
+    return [replace(first, notes=(*first.notes, note)) if tell else first, *others]
 
 
 def _can_be_read_by_rows(files: TableFiles) -> bool:
@@ -627,17 +597,15 @@ def _is_large(path: Path) -> bool:
 
 def _needs_rows(options: Options) -> str | None:
     """Return the option that columns of labels alone cannot serve, or None."""
-    if options.task not in (None, "labels"):
-        return f"task={options.task!r}"
-    if options.multilabel:
-        return "multilabel="
-    if options.probability_columns:
-        return "probability_columns="
-    if options.input_format not in (None, "table"):
-        return f"input_format={options.input_format!r}"
-    if options.encoding is not None and options.encoding.lower() not in ("utf-8", "utf8", "ascii"):
-        return f"encoding={options.encoding!r}"
-    return None
+    other = options.encoding is not None and options.encoding.lower() not in _ENCODINGS
+    refused = {
+        f"task={options.task!r}": options.task not in (None, "labels"),
+        "multilabel=": options.multilabel,
+        "probability_columns=": options.probability_columns,
+        f"input_format={options.input_format!r}": options.input_format not in (None, "table"),
+        f"encoding={options.encoding!r}": other,
+    }
+    return next((name for name, is_wanted in refused.items() if is_wanted), None)
 
 
 def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bool:
@@ -652,18 +620,13 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
 
 
 def _count(
-    database: Connection,
-    files: TableFiles,
-    options: Options,
-    gold: Any,
-    columns: Sequence[Any],
+    database: Connection, files: TableFiles, options: Options, gold: Any, columns: Sequence[Any]
 ) -> Cells:
     wanted = [gold, *columns] if columns else [gold, None]
     files = _with_names(database, files)
     names, unit = _choose_names(files, wanted, options)
     group = _named(files, options.group, options)
-    beside = [column for column in (unit, group) if column is not None]
-    scanned = _described(database, files, [*names, *beside, *options.key])
+    scanned = _described(database, files, [*names, *_given(unit, group), *options.key])
     if options.key:  # refuse repeated ids and rows without an id
         alone = _matched([scanned], names[:1], replace(options, group=None), None)
         database.execute(f"CREATE TEMP TABLE matched AS {alone}")
@@ -730,10 +693,7 @@ _STAND_IN = "\x00"  # label of a missing row; sorts before all others
 
 
 def read_large_joined(
-    paths: Sequence[Any],
-    columns: Sequence[str | None],
-    options: Options,
-    choices: ReadingOptions,
+    paths: Sequence[Any], columns: Sequence[str | None], options: Options, choices: ReadingOptions
 ) -> tuple[Labels, list[Labels], list[str]] | None:
     """Read gold (the first), the systems and notes from tables joined by id; None if all small."""
     if not all(map(is_path_of_table, paths)):
@@ -767,37 +727,34 @@ def _join(
     options: Options,
     on_missing: str,
 ) -> tuple[Labels, list[Labels], list[str]]:
-    scanned, names = [], []
-    unit = None
+    scanned, names, unit = [], [], None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
         of_side = replace(options, predicted=place > 0, unit=None if place else options.unit)
         named = _with_names(database, files)
         (name,), own_unit = _choose_names(named, [column], of_side)
-        asked = [name, *options.key]
-        if not place:
-            unit = own_unit
-            asked += [beside for beside in (unit, options.group) if beside is not None]
-        scanned.append(_described(database, named, asked))
+        beside = [] if place else _given(own_unit, options.group)
+        scanned.append(_described(database, named, [name, *options.key, *beside]))
         names.append(name)
+        unit = unit if place else own_unit
     with watched(database):
         database.execute(f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options, unit)}")
     notes = _settle(database, scanned, options.key, on_missing)
     width = len(tables)
     fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
-    selected = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
-    selected += "" if options.group is None else f", g AS c{2 * width}"
+    selected = [f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width)]
+    selected += [f"g AS c{2 * width}" for _ in _given(options.group)]
+    selected += ["w AS u" for _ in _given(unit)]
+    rows = f"SELECT {', '.join(selected)} FROM matched WHERE {' AND '.join(fits)}"
     size = 2 * width + (options.group is not None)
-    rows = f"SELECT {selected}{', w AS u' if unit is not None else ''} FROM matched WHERE "
     with watched(database):
-        kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
+        kinds = count_kinds(database, rows, size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
-        held = kinds.values[width + i]
-        own = [table.value(name, value) for value in kinds.values[i]]
+        held = list(zip(kinds.values[i], kinds.values[width + i], strict=True))
+        own = [table.value(name, value) if n else _STAND_IN for value, n in held]
         there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
-        asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
-        _refuse_missing(table, [name], [asked], there, unit)
-        values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
+        _refuse_missing(table, [name], [own], there, unit)
+        values.append(own)
     return (*_sides(scanned, names, values, kinds, unit, options), notes)
 
 
@@ -818,8 +775,7 @@ def _matched(
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
         if group is not None:
             own.append(f"{table.called(group) if not place else 'NULL'} AS g")
-        beside = [column for column in (unit, group) if column is not None and not place]
-        asked = [*key, name, *beside]
+        asked = [*key, name, *([] if place else _given(unit, group))]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
@@ -836,10 +792,7 @@ def _matched(
 
 
 def _settle(
-    database: Connection,
-    tables: Sequence[TableFiles],
-    key: Sequence[str],
-    on_missing: str,
+    database: Connection, tables: Sequence[TableFiles], key: Sequence[str], on_missing: str
 ) -> list[str]:
     """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
@@ -880,9 +833,7 @@ def _sides(
     sides = []
     plain = replace(options, key=(), unit=None, group=None)
     for table, name, own in zip(tables, names, values, strict=True):
-        has_all = NOTHING not in own
-        content = [v if has_all or v != NOTHING else _STAND_IN for v in own]
-        columns, contents, group = [name], [content], None
+        columns, contents, group = [name], [own], None
         if options.group is not None and table is tables[0]:
             group = options.group
             columns.append(group)
@@ -890,7 +841,6 @@ def _sides(
         cells = _cells_of(table.kind, columns, contents, kinds, unit, group)
         _refuse_tags(cells, name, options)
         (side,) = _sides_of_cells(table, cells, plain, tell=table is tables[0])
-        if not has_all:
-            side = replace(side, names=tuple(NOTHING if n == _STAND_IN else n for n in side.names))
-        sides.append(side)
+        names_of = (NOTHING if label == _STAND_IN else label for label in side.names)
+        sides.append(replace(side, names=tuple(names_of)))
     return sides[0], sides[1:]
