@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,9 +111,11 @@ def _attach(
 ) -> TableFiles:
     """Make a table of a database visible to a connection; return it with its name in statements."""
     # rows that the database computes are written to ``copy`` by another process; None: here
-    there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
-    name = _choose_table(files, {name: computed for name, (_, computed) in there.items()})
-    own_name, computed = there[name]
+    rows = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
+    names = [name if schema == "main" else f"{schema}.{name}" for schema, name, _ in rows]
+    there = dict(zip(names, rows, strict=True))
+    name = _choose_table(files, {name: computed for name, (_, _, computed) in there.items()})
+    *own_name, computed = there[name]
     if computed and copy is not None:
         _compute_apart(files, name, copy, memory_limit)
         own = replace(files, kind="duckdb", paths=(copy,), table="rows")
@@ -125,22 +127,16 @@ def _attach(
     return replace(files, table=table, columns=tuple(row[0] for row in described))
 
 
-def _tables(
-    database: Connection, files: TableFiles, called: str
-) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Attach a DuckDB database; map its tables to schema and name, and True if computed."""
+def _tables(database: Connection, files: TableFiles, called: str) -> list[tuple[str, str, bool]]:
+    """Attach a DuckDB database; return schema and name of its tables, and True if computed."""
     place = literal(str(files.paths[0].absolute()))
     database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
-    rows = database.execute(
+    return database.execute(
         "SELECT schema_name, table_name, contains(sql, 'GENERATED ALWAYS AS') FROM duckdb_tables() "
         "WHERE database_name = $1 AND NOT internal UNION ALL SELECT schema_name, view_name, true "
         "FROM duckdb_views() WHERE database_name = $1 AND NOT internal ORDER BY ALL",
         [called],
     ).fetchall()
-    return {
-        name if schema == "main" else f"{schema}.{name}": ((schema, name), computed)
-        for schema, name, computed in rows
-    }
 
 
 def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
@@ -228,18 +224,15 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
 
     try:
         place = files.paths[0].absolute().as_uri()
-        source = sqlite3.connect(f"{place}?mode=ro", uri=True)
-        try:
+        with closing(sqlite3.connect(f"{place}?mode=ro", uri=True)) as source:
             source.execute("PRAGMA trusted_schema = OFF")
             yield source
-        finally:
-            source.close()
     except (sqlite3.Error, UnicodeError) as error:
         raise files.error(f"is no database that can be read: {error}") from None
 
 
-def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Map the tables of a SQLite database to schema and name, and True if computed."""
+def _sqlite_tables(files: TableFiles) -> list[tuple[str, str, bool]]:
+    """Return schema and name of the tables of a SQLite database, and True if computed."""
     # stored tables have a root page; views and virtual tables have none
     with _sqlite(files) as source:
         rows = source.execute(
@@ -247,13 +240,10 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]
             "('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY name"
         ).fetchall()
         generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 0"
-        return {
-            name: (
-                ("main", name),
-                not stored or source.execute(generated, [name]).fetchone()[0] > 0,
-            )
+        return [
+            ("main", name, not stored or source.execute(generated, [name]).fetchone()[0] > 0)
             for name, stored in rows
-        }
+        ]
 
 
 def _read_sqlite(database: Connection, files: TableFiles, name: str, called: str) -> TableFiles:
@@ -347,32 +337,6 @@ def _described(database: Connection, files: TableFiles, columns: Sequence[str]) 
     return replace(files, types=types)
 
 
-def _condense(
-    database: Connection,
-    table: TableFiles,
-    columns: Sequence[str],
-    unit: str | None = None,
-    group: str | None = None,
-    *,
-    may_be_blank: bool = False,
-) -> Cells:
-    """Count the different rows of a table, and the different units."""
-    every, units = [*columns, *_given(group)], _given(unit)
-    own = [f"{table.called(column)} AS c{i}" for i, column in enumerate(every)]
-    own += [f"{table.text(name)} AS u" for name in units]
-    rows = f"SELECT {', '.join(own)} FROM {table.scan([*every, *units])}"
-    with watched(database):
-        kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
-    values = [
-        [table.value(column, value) for value in own]
-        for column, own in zip(every, kinds.values, strict=True)
-    ]
-    if may_be_blank and any(is_missing(value) for own in values for value in own):
-        raise NeedsRowsError("some cells are blank")
-    _refuse_missing(table, every, values, kinds, unit, group)
-    return _cells_of(table.kind, every, values, kinds, unit, group)
-
-
 def _refuse_missing(
     files: TableFiles,
     columns: Sequence[str],
@@ -455,11 +419,8 @@ def _explain(
     reason = first.split(": ", 1)[-1]
     if number is not None:  # errors of CSV give the reason further below
         reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
-    for table in tables:
-        for own in table.paths:
-            reason = reason.replace(f'"{own.absolute()}"', "it").replace(
-                f"'{own.absolute()}'", "it"
-            )
+    for own in [path.absolute() for table in tables for path in table.paths]:
+        reason = reason.replace(f'"{own}"', "it").replace(f"'{own}'", "it")
     return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
 
 
@@ -510,8 +471,7 @@ def sum_large_scores(
     if files is None:
         return None
     with _opened([files], choices.memory_limit) as (database, (table,)):
-        named = _with_names(database, table)
-        names, unit = _choose_names(named, columns, options)
+        named, names, unit = _choose_names(database, table, columns, options)
         scanned = _described(database, named, [*names, *_given(unit)])
         own = [f"{_number(scanned, name)} AS s{k}" for k, name in enumerate(names)]
         own.append(f"{scanned.text(unit or '')} AS u")
@@ -623,8 +583,7 @@ def _count(
     database: Connection, files: TableFiles, options: Options, gold: Any, columns: Sequence[Any]
 ) -> Cells:
     wanted = [gold, *columns] if columns else [gold, None]
-    files = _with_names(database, files)
-    names, unit = _choose_names(files, wanted, options)
+    files, names, unit = _choose_names(database, files, wanted, options)
     group = _named(files, options.group, options)
     scanned = _described(database, files, [*names, *_given(unit, group), *options.key])
     if options.key:  # refuse repeated ids and rows without an id
@@ -633,31 +592,36 @@ def _count(
         _settle(database, [scanned], options.key, "error")
     if group in names:  # one column would be both labels and groups
         raise NeedsRowsError(f"column {group!r} holds labels and groups")
-    blank = options.blank is not None
-    cells = _condense(database, scanned, names, unit, group, may_be_blank=blank)
-    _refuse_tags(cells, names[0], options)
-    return cells
-
-
-def _with_names(database: Connection, files: TableFiles) -> TableFiles:
-    """Return the table with its column names; for Parquet, only the engine knows them."""
-    if files.kind != "parquet" or files.columns:
-        return files
-    names = [name for name, _ in columns_of_file(database, files.paths[0])]
-    return replace(files, columns=(*names, *files.partitions))
+    every = [*names, *_given(group)]
+    own = [f"{scanned.called(column)} AS c{i}" for i, column in enumerate(every)]
+    own += [f"{scanned.text(name)} AS u" for name in _given(unit)]
+    rows = f"SELECT {', '.join(own)} FROM {scanned.scan([*every, *_given(unit)])}"
+    with watched(database):
+        kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
+    held = zip(every, kinds.values, strict=True)
+    values = [[scanned.value(column, value) for value in cells] for column, cells in held]
+    if options.blank is not None and any(is_missing(v) for cells in values for v in cells):
+        raise NeedsRowsError("some cells are blank")
+    _refuse_missing(scanned, every, values, kinds, unit, group)
+    found = _cells_of(scanned.kind, every, values, kinds, unit, group)
+    _refuse_tags(found, names[0], options)
+    return found
 
 
 def _choose_names(
-    files: TableFiles, wanted: Sequence[Any], options: Options
-) -> tuple[list[str], str | None]:
-    """Return the names of the columns of labels and of the column of units."""
+    database: Connection, files: TableFiles, wanted: Sequence[Any], options: Options
+) -> tuple[TableFiles, list[str], str | None]:
+    """Return the table with its column names, those of labels, and that of units."""
+    if files.kind == "parquet" and not files.columns:  # only the engine knows them
+        own = [name for name, _ in columns_of_file(database, files.paths[0])]
+        files = replace(files, columns=(*own, *files.partitions))
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
     chosen, unit, _ = choose_columns(
         Wanted(names, unit, predicted=predicted), list(dict.fromkeys(files.columns)), files.error
     )
-    return chosen, unit
+    return files, chosen, unit
 
 
 def _named(files: TableFiles, column: Any, options: Options) -> str | None:
@@ -730,8 +694,7 @@ def _join(
     scanned, names, unit = [], [], None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
         of_side = replace(options, predicted=place > 0, unit=None if place else options.unit)
-        named = _with_names(database, files)
-        (name,), own_unit = _choose_names(named, [column], of_side)
+        named, (name,), own_unit = _choose_names(database, files, [column], of_side)
         beside = [] if place else _given(own_unit, options.group)
         scanned.append(_described(database, named, [name, *options.key, *beside]))
         names.append(name)
@@ -755,7 +718,20 @@ def _join(
         there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
         _refuse_missing(table, [name], [own], there, unit)
         values.append(own)
-    return (*_sides(scanned, names, values, kinds, unit, options), notes)
+    # the labels of gold and of the systems, each with its own notes
+    sides = []
+    plain = replace(options, key=(), unit=None, group=None)
+    for table, name, own in zip(scanned, names, values, strict=True):
+        is_gold = table is scanned[0]
+        groups = _given(options.group) if is_gold else []
+        of_group = [[table.value(g, value) for value in kinds.values[2 * width]] for g in groups]
+        group = options.group if is_gold else None
+        cells = _cells_of(table.kind, [name, *groups], [own, *of_group], kinds, unit, group)
+        _refuse_tags(cells, name, options)
+        (side,) = _sides_of_cells(table, cells, plain, tell=is_gold)
+        labels = (NOTHING if label == _STAND_IN else label for label in side.names)
+        sides.append(replace(side, names=tuple(labels)))
+    return sides[0], sides[1:], notes
 
 
 def _matched(
@@ -819,28 +795,3 @@ def _settle(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
     ).fetchall()
     return settle(wrong, key, on_missing, answered, common)
-
-
-def _sides(
-    tables: Sequence[TableFiles],
-    names: Sequence[str],
-    values: Sequence[Sequence[Any]],
-    kinds: Kinds,
-    unit: str | None,
-    options: Options,
-) -> tuple[Labels, list[Labels]]:
-    """Return the labels of gold and of the systems, each with its own notes."""
-    sides = []
-    plain = replace(options, key=(), unit=None, group=None)
-    for table, name, own in zip(tables, names, values, strict=True):
-        columns, contents, group = [name], [own], None
-        if options.group is not None and table is tables[0]:
-            group = options.group
-            columns.append(group)
-            contents.append([table.value(group, value) for value in kinds.values[2 * len(tables)]])
-        cells = _cells_of(table.kind, columns, contents, kinds, unit, group)
-        _refuse_tags(cells, name, options)
-        (side,) = _sides_of_cells(table, cells, plain, tell=table is tables[0])
-        names_of = (NOTHING if label == _STAND_IN else label for label in side.names)
-        sides.append(replace(side, names=tuple(names_of)))
-    return sides[0], sides[1:]
