@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse, special
 
 from probative._validation import one_of, open_probability
-from probative.errors import InputError
 from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
@@ -61,10 +60,6 @@ class ConfusedItems:
     n_classes: int
     units: Codes | None = None  # of every item; None if items are independent
 
-    def __post_init__(self) -> None:
-        if len(self.answer) != len(self.said):
-            raise InputError(f"said: {len(self.said)} items, but gold has {len(self.answer)}")
-
     @property
     def table(self) -> Array:
         """Return the confusion table: gold classes in rows, predicted classes in columns."""
@@ -105,16 +100,8 @@ def confusion_interval(
         return Interval(metric, METHOD, level, estimate, -1.0, 1.0, _UNDEFINED)
     worth = Worth.of(items.units, items.moves(metric), len(items.answer))
     low, high = worth.limits(table, metric, level)
-    return Interval(
-        metric,
-        METHOD,
-        level,
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        worth.note or _note_on_labels(table),
-        worth.design_effect,
-    )
+    ends, note = (min(low, estimate), max(high, estimate)), worth.note or _note_on_labels(table)
+    return Interval(metric, METHOD, level, estimate, *ends, note, worth.design_effect)
 
 
 @dataclass(frozen=True)
@@ -440,7 +427,7 @@ class ClassScore(SampledScore):
         moves = np.where(back[:, None], -moves, moves)
         moves, kind = np.unique(moves, axis=0, return_inverse=True)
         number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
-        scores = _TableScores(self._first.table.sum(axis=1) * times, self.metric)
+        scores = partial(_score_sums, self._first.table.sum(axis=1) * times, self.metric)
         flips = sparse.csr_array(moves.T)
         return SampledExchange(
             of_a, of_b, flips, number, scores, self._first.n_units, base=base, keep=keep
@@ -458,15 +445,13 @@ class ClassScore(SampledScore):
             sides = [(run, times / len(runs)) for run in runs]
             sides += [(run, -times / len(self.systems[0])) for run in self.systems[0]]
             for side, weight in sides:
-                said, right = side.said[there], side.said[there] == side.answer[there]
-                weights = np.full(len(there), weight)
-                differences.append((system * width + 1 + said, rows[there], weights))
-                at = np.full(right.sum(), system * width)
-                differences.append((at, rows[there][right], weights[right]))
+                items, sums = _added(side.said[there], side.answer[there])
+                weights = np.full(len(items), weight)
+                differences.append((system * width + sums, rows[there][items], weights))
         totals = np.stack(
             [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
         )
-        scores = _TableScores(first.table.sum(axis=1) * times, self.metric)
+        scores = partial(_score_sums, first.table.sum(axis=1) * times, self.metric)
         # single items have few distinct exchanges, units mostly one each
         few = 1
         if first.units is None and self._single:
@@ -490,35 +475,34 @@ class ClassScore(SampledScore):
         everyone = [[answer], *([run.said for run in runs] for runs in self.systems)]
         for place, said_by_run in enumerate(everyone):
             for said in said_by_run:
-                right = np.flatnonzero(said == answer)
-                rows += [units, units[right]]
-                columns += [place * width + 1 + said, np.full(len(right), place * width)]
-                share = 1 / len(said_by_run) / number
-                values += [share[units], share[units[right]]]
+                items, sums = _added(said, answer)
+                rows.append(units[items])
+                columns.append(place * width + sums)
+                values.append((1 / len(said_by_run) / number)[units[items]])
         places = np.concatenate(rows), np.concatenate(columns)
         shape = (len(number), len(everyone) * width)
         return sparse.coo_array((np.concatenate(values), places), shape=shape).tocsc()
 
 
-class _TableScores:
-    """Scores from the number of right items and how often each class is said."""
+def _score_sums(answer: Array, metric: str, sums: Array) -> Array:
+    """Compute scores of `ConfusedItems.sums` on the last axis but one, with draws on the last."""
+    right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
+    return np.asarray(np.nan_to_num(score_of_margins(right, said, answer, metric)))
 
-    def __init__(self, answer: Array, metric: str):
-        self.answer, self.metric = answer, metric
 
-    def __call__(self, sums: Array) -> Array:
-        """Compute the scores of sums; sums are on the last axis but one, draws on the last."""
-        right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
-        return np.asarray(np.nan_to_num(score_of_margins(right, said, self.answer, self.metric)))
+def _added(said: Codes, answer: Codes) -> tuple[Codes, Codes]:
+    """Return the items that add one to `ConfusedItems.sums`, and to which of the sums each does."""
+    right = np.flatnonzero(said == answer)
+    items = np.concatenate([np.arange(len(said)), right])
+    return items, np.concatenate([said + 1, np.zeros(len(right), dtype=np.intp)])
 
 
 def _sums_by_unit(runs: Sequence[ConfusedItems], units: NDArray[np.intp]) -> Array:
     """Return the summed parts of all runs in the sums behind the score, one row per unit."""
     sums = np.zeros((int(units.max(initial=-1)) + 1, runs[0].n_classes + 1))
     for own in runs:
-        right = own.said == own.answer
-        np.add.at(sums[:, 0], units[right], 1)
-        np.add.at(sums, (units, own.said + 1), 1)
+        items, columns = _added(own.said, own.answer)
+        np.add.at(sums, (units[items], columns), 1)
     return sums
 
 

@@ -50,11 +50,7 @@ def compare_pairs(
 ) -> Iterator[Comparison]:
     """Compare pairs of systems, the baseline first; their tests may be drawn together."""
     tests = score.tests(
-        pairs,
-        level=choices.level,
-        rng=choices.generator,
-        null=choices.figures,
-        n_jobs=-1,
+        pairs, level=choices.level, rng=choices.generator, null=choices.figures, n_jobs=-1
     )
     for (i, j), test in zip(pairs, tests, strict=True):
         found = _compare_pair(score, i, j, test, (names[i], names[j]), choices)

@@ -31,7 +31,7 @@ from probative.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,9 +74,7 @@ class Ranked:
     @cached_property
     def new_positives(self) -> Array:
         """Return the number of positive items at each step."""
-        weights = self.is_positive.astype(float)
-        counts = np.bincount(self.step, weights=weights, minlength=len(self.thresholds))
-        return np.asarray(counts, dtype=float)
+        return np.bincount(self.step, self.is_positive, len(self.thresholds)).astype(float)
 
     @cached_property
     def new_items(self) -> Array:
@@ -142,35 +140,24 @@ class Ranked:
         """Sum values of items by unit."""
         if self.unit is None:
             return values
-        sums = np.bincount(self.unit, weights=values, minlength=self.n_units)
-        return np.asarray(sums, dtype=float)
+        return np.bincount(self.unit, values, self.n_units).astype(float)
 
     @cached_property
     def positive_units(self) -> float:
         """Return Kish's effective number of units for the positives."""
-        return self._units_of(self.is_positive)
+        return effective_units(self.by_unit(self.is_positive.astype(float)))
 
     @cached_property
-    def negative_units(self) -> float:
-        """Return Kish's effective number of units for the negatives."""
-        return self._units_of(~self.is_positive)
-
-    @property
     def fewest(self) -> float:
         """Return the smaller effective number of units of the two classes."""
         # with one or fewer, nothing is known about the variance
-        return min(self.positive_units, self.negative_units)
+        negatives = self.by_unit((~self.is_positive).astype(float))
+        return min(self.positive_units, effective_units(negatives))
 
     @property
     def by(self) -> str:
         """Return what is independent: each item, or each unit."""
         return "item" if self.unit is None else "unit"
-
-    def _units_of(self, chosen: NDArray[np.bool_]) -> float:
-        """Return Kish's effective number of units for the chosen items."""
-        if self.unit is None:
-            return float(np.count_nonzero(chosen))
-        return effective_units(self.by_unit(chosen.astype(float)))
 
 
 def _cumulated_from_below(values: Array) -> Array:
@@ -198,8 +185,11 @@ class _WeightedCurves:
     @classmethod
     def of(cls, ranked: Ranked, block: NDArray[np.int64]) -> _WeightedCurves:
         """Build the tables of a curve; `block` is the column of every unit."""
-        last = _spread(ranked.predicted)
-        row = np.searchsorted(last, np.arange(len(ranked.thresholds)))[ranked.step]
+        steps = last = np.arange(len(ranked.thresholds))
+        if len(steps) > _MOST_STEPS:  # keep some, with about equal numbers of items between them
+            ends = np.linspace(0, ranked.items, _MOST_STEPS + 1)[1:]
+            last = np.unique(np.minimum(np.searchsorted(ranked.predicted, ends), steps[-1]))
+        row = np.searchsorted(last, steps)[ranked.step]
         return cls(*_tables(ranked, row, len(last), block), last)
 
     @property
@@ -239,14 +229,6 @@ def _blocks_of(ranked: Ranked) -> NDArray[np.int64]:
     if units <= _MOST_UNITS:
         return np.arange(units)
     return np.random.default_rng(units).permutation(units) % _MOST_UNITS
-
-
-def _spread(predicted: Array) -> NDArray[np.int64]:
-    """Return the steps to keep: all, or some with about equal numbers of items between them."""
-    if len(predicted) <= _MOST_STEPS:
-        return np.arange(len(predicted))
-    places = np.searchsorted(predicted, np.linspace(0, predicted[-1], _MOST_STEPS + 1)[1:])
-    return np.unique(np.minimum(places, len(predicted) - 1))
 
 
 def _fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
@@ -342,13 +324,11 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
             ]
         )
         values = values[~np.isnan(values)]
-    n = len(values)
-    mean = float(values.mean())
+    n, mean = len(values), float(values.mean())
     centre = n * estimate - (n - 1) * mean
     # correct for the difference between the merged steps and the curve itself
     centre += ranked.average_precision - estimate
-    spread = float(((values - mean) ** 2).sum())
-    return centre, math.sqrt((n - 1) / n * spread)
+    return centre, math.sqrt((n - 1) / n * float(((values - mean) ** 2).sum()))
 
 
 def _without_each_item(ranked: Ranked) -> Array:
@@ -419,16 +399,11 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
 def _variance(ranked: Ranked) -> tuple[float, float, float]:
     """Return DeLong's variance, its Satterthwaite degrees of freedom, and the design effect."""
     influence = influence_on_roc_auc(ranked)
-    parts = []
-    for of_class, n in (
-        (ranked.is_positive, ranked.positives),
-        (~ranked.is_positive, ranked.negatives),
-    ):
-        own = influence[of_class]
-        parts.append((float(own @ own) * n / (n - 1) if n > 1 else 0.0, n - 1))
-    alone = sum(part for part, _ in parts)
+    classes = [influence[of_class] for of_class in (ranked.is_positive, ~ranked.is_positive)]
+    parts = [float(own @ own) * len(own) / (len(own) - 1) for own in classes]
+    alone = sum(parts)
     if ranked.unit is None:
-        each = sum(part**2 / freedom for part, freedom in parts)
+        each = sum(part**2 / (len(own) - 1) for part, own in zip(parts, classes, strict=True))
         freedom = alone**2 / each if alone > 0 else ranked.fewest - 1
         return alone, freedom, 1.0
     together = standard_error(ranked, influence) ** 2
@@ -481,14 +456,18 @@ def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) 
     along = _fbeta_of(ranked.tp, ranked.predicted, ranked.positives, beta)
     at = int(np.argmax(along))
     apparent = float(along[at])
-    naive = _interval_at(ranked, at, metric, level, beta)
+    # as if the threshold had not been chosen by its score
+    yes, taken = ranked.is_positive, ranked.step <= at
+    cells = (yes & taken, ~yes & taken, yes & ~taken)
+    naive = _interval_of_units(cells, ranked.unit, metric, level, beta)
     apparent_low, apparent_high = float(naive.low), float(naive.high)
     curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
     fitted = _cross_fitted(curves, beta, rng)
     # a single unit cannot be held out: the optimism is unknown
     unknown = math.isnan(fitted)
     optimism = math.nan if unknown else max(0.0, apparent - fitted)
-    drawn = _drawn_fbeta(curves, _weights_of_units(curves.n_units, rng), beta)
+    weights = rng.standard_exponential((curves.n_units, _BOOTSTRAP_DRAWS))
+    drawn = _drawn_fbeta(curves, weights, beta)
     first, last = _rivals(curves, along, level, ranked.positive_units - 1, drawn)
     is_inner = last + 1 < len(ranked.thresholds)  # all thresholds between two scores are equivalent
     low = min(apparent_low, apparent - math.hypot(apparent - apparent_low, optimism)) - optimism
@@ -513,22 +492,12 @@ def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) 
     )
 
 
-def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float) -> Interval:
-    """Compute the interval of F-beta at a threshold, as if it had not been chosen by its score."""
-    yes, taken = ranked.is_positive, ranked.step <= at
-    cells = (yes & taken, ~yes & taken, yes & ~taken)
-    return _interval_of_units(cells, ranked.unit, metric, level, beta)
-
-
 def _interval_of_units(
     cells: Sequence[NDArray[Any]], unit: Any, metric: str, level: float, beta: float = 1.0
 ) -> Interval:
     """Compute the interval of a score from a mark per item for tp, fp and fn."""
-    if unit is None:
-        counts = Counts(*(float(np.sum(cell)) for cell in cells))
-    else:
-        counts = Counts(*(np.asarray(np.bincount(unit, weights=cell)) for cell in cells))
-    return interval(counts, metric, level=level, beta=beta, clustered=unit is not None)
+    sums: Any = [np.sum(cell) if unit is None else np.bincount(unit, cell) for cell in cells]
+    return interval(Counts(*sums), metric, level=level, beta=beta, clustered=unit is not None)
 
 
 def _cross_fitted(curves: _WeightedCurves, beta: float, rng: np.random.Generator) -> float:
@@ -552,11 +521,6 @@ def _cross_fitted(curves: _WeightedCurves, beta: float, rng: np.random.Generator
         )
         scores.append(float(_fbeta_of(right, taken, positives, beta)))
     return float(np.mean(scores))
-
-
-def _weights_of_units(n: int, rng: np.random.Generator) -> Array:
-    """Draw weights of units for the Bayesian bootstrap, one column per draw."""
-    return rng.standard_exponential((n, _BOOTSTRAP_DRAWS))
 
 
 def _drawn_fbeta(curves: _WeightedCurves, weights: Array, beta: float) -> Array:
@@ -607,18 +571,13 @@ def pointwise_band(ranked: Ranked, level: float) -> Band:
     """Compute Wilson intervals of precision and recall at each threshold by itself."""
     z = normal_quantile(level)
     few = _FEW_ITEMS if ranked.fewest < _FEWEST_ITEMS_FOR_SMOOTH_LIMITS else None
+    totals = ranked.predicted, float(ranked.positives)
     if ranked.unit is None:
-        precision = wilson(ranked.tp, ranked.predicted, z)
-        recall = wilson(ranked.tp, float(ranked.positives), z)
-        return Band("pointwise", "wilson", level, *precision, *recall, few)
-    sums = _UnitSums(ranked)
-    precision = _limits_of_ratio(
-        ranked.tp, ranked.predicted, sums.precision_spread(), sums.sizes, level
-    )
-    recall = _limits_of_ratio(
-        ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level
-    )
-    return Band("pointwise", "wilson", level, *precision, *recall, few)
+        limits = [wilson(ranked.tp, total, z) for total in totals]
+    else:
+        spreads = zip(totals, _spreads(ranked), strict=True)
+        limits = [_limits_of_ratio(ranked.tp, total, *own, level) for total, own in spreads]
+    return Band("pointwise", "wilson", level, *limits[0], *limits[1], few)
 
 
 def simultaneous_band(ranked: Ranked, level: float) -> Band:
@@ -703,11 +662,9 @@ def _grid(n: int) -> NDArray[np.int64]:
 
 
 def _limits_of_ratio(
-    tp: Array, total: Any, spread: tuple[Array, Any], sizes: Any, level: float
+    tp: Array, total: Any, squares: Array, units: Any, sizes: Any, level: float
 ) -> tuple[Array, Array]:
     """Return Wilson limits of tp / total at the effective sample size of its units."""
-    # `sizes` is the sum of the squared sizes of units
-    squares, units = spread
     share = tp / total
     alone = share * (1 - share) * total
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -723,57 +680,42 @@ def _limits_of_ratio(
     return np.where(none, 0.0, low), np.where(none, 1.0, high)
 
 
-class _UnitSums:
-    """Sums of squares over units at every step, accumulated item by item."""
+def _spreads(ranked: Ranked) -> list[tuple[Array, Any, Any]]:
+    """Return squared deviations, units and squared sizes by step, of precision and of recall."""
+    # sums over units of the deviations of true positives, accumulated item by item
+    yes = ranked.is_positive.astype(float)
+    positives = ranked.by_unit(yes)
+    order = np.lexsort((ranked.step, ranked.units))
+    unit, said, place = ranked.units[order], yes[order], ranked.step[order]
+    begins = np.append(True, unit[1:] != unit[:-1])
+    start = np.maximum.accumulate(np.where(begins, np.arange(len(unit)), 0))
+    before = np.cumsum(said) - said
+    # items and positives of the same unit that rank before
+    y, x = np.arange(len(unit)) - start, before - before[start]
 
-    def __init__(self, ranked: Ranked):
-        self.ranked = ranked
-        yes = ranked.is_positive.astype(float)
-        positives = ranked.by_unit(yes)
-        order = np.lexsort((ranked.step, ranked.units))
-        unit, said = ranked.units[order], yes[order]
-        begins = np.append(True, unit[1:] != unit[:-1])
-        start = np.maximum.accumulate(np.where(begins, np.arange(len(unit)), 0))
-        before = np.cumsum(said) - said
-        # items and positives of the same unit that rank before
-        y, x = np.arange(len(unit)) - start, before - before[start]
-        own = positives[unit]
-        place = ranked.step[order]
-        n = len(ranked.thresholds)
+    def along(added: Any) -> Array:
+        return np.cumsum(np.bincount(place, weights=added, minlength=len(ranked.thresholds)))
 
-        def along(added: Any) -> Array:
-            return np.cumsum(np.bincount(place, weights=added, minlength=n))
-
-        self.sizes = along(2 * y + 1.0)
-        self._right = along(said * (2 * x + 1))
-        self._mixed = along(np.where(said > 0, x + y + 1, x))
-        self._of_positives = along(said * own)
-        self._units = along(begins.astype(float))
-        self._positive_units = float(np.count_nonzero(positives))
-        self.recall_sizes = float((positives**2).sum())
-
-    def precision_spread(self) -> tuple[Array, Array]:
-        """Return the squared deviations of true positives from the precision, and the units."""
-        p = self.ranked.precision
-        return self._right - 2 * p * self._mixed + p**2 * self.sizes, self._units
-
-    def recall_spread(self) -> tuple[Array, float]:
-        """Return the squared deviations of true positives from the recall, and the units."""
-        r = self.ranked.recall
-        squares = self._right - 2 * r * self._of_positives + r**2 * self.recall_sizes
-        return squares, self._positive_units
+    p, r = ranked.precision, ranked.recall
+    sizes, positive_sizes = along(2 * y + 1.0), float((positives**2).sum())
+    right, mixed = along(said * (2 * x + 1)), along(np.where(said > 0, x + y + 1, x))
+    of_precision = right - 2 * p * mixed + p**2 * sizes
+    of_recall = right - 2 * r * along(said * positives[unit]) + r**2 * positive_sizes
+    return [
+        (of_precision, along(begins), sizes),
+        (of_recall, float(np.count_nonzero(positives)), positive_sizes),
+    ]
 
 
 def _class_effect(ranked: Ranked) -> float:
     """Return the largest design effect of the recall along the curve, except near its ends."""
     if ranked.unit is None:
         return 1.0
-    sums = _UnitSums(ranked)
-    squares, units = sums.recall_spread()
+    _, (squares, units, sizes) = _spreads(ranked)
     share = ranked.recall
     inner = (share > _END_OF_CURVE) & (share < 1 - _END_OF_CURVE)
     if units < 2 or not inner.any():
-        return sums.recall_sizes / ranked.positives  # count each unit as one item
+        return float(sizes / ranked.positives)  # count each unit as one item
     alone = share[inner] * (1 - share[inner]) * ranked.positives
     return max(1.0, float((squares[inner] * units / (units - 1) / alone).max()))
 
@@ -1094,7 +1036,7 @@ def _pairs(
         for own in (one.best, other.best)
     )
     block = _blocks_of(first)
-    weights = _weights_of_units(int(block.max()) + 1, rng)
+    weights = rng.standard_exponential((int(block.max()) + 1, _BOOTSTRAP_DRAWS))
     of_systems = (_WeightedCurves.of(system, block) for system in ranked)
     draws = [_drawn_fbeta(system, weights, beta).max(axis=0) for system in of_systems]
     # the optimism of the two scores is known only to about its own size
@@ -1118,96 +1060,69 @@ def _exchange_ranks(
     codes = _common_ranks(a, b)
     rows = int(max(code.max() for code in codes)) + 1
     sides = [_tables(a, code, rows, block) for code in codes]
-    exchange = _RankExchange(sides[0], sides[1], a.positives, a.negatives, beta)
+    sums = [np.asarray(table.sum(axis=1)) for table in (*sides[0], *sides[1])]
+    changes = [(theirs - own).tocsr() for own, theirs in zip(*sides, strict=True)]
     columns = int(block.max()) + 1
-    observed = np.abs(exchange.differences(np.zeros((columns, 1))))
 
-    def extreme(flips: Array) -> NDArray[np.int64]:
-        far = np.abs(exchange.differences(flips)) >= observed - _ROUNDING
-        return np.asarray(np.count_nonzero(far, axis=1))
+    def scores(gained: Array, items: Array) -> Array:
+        """Return the three scores from positives and items by rank class."""
+        tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
+        precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
+        average = (gained * precision).sum(axis=0) / a.positives
+        below = a.negatives - (predicted - tp) + (items - gained) / 2
+        area = (gained * below).sum(axis=0) / (a.positives * a.negatives)
+        return np.stack([average, area, _fbeta_of(tp, predicted, a.positives, beta).max(axis=0)])
+
+    def differences(flips: Array) -> Array:
+        """Return B minus A after exchanges: one row per metric and one column per exchange."""
+        moved = [change @ flips for change in changes]
+        mine = scores(sums[0] + moved[0], sums[1] + moved[1])
+        return np.asarray(scores(sums[2] - moved[0], sums[3] - moved[1]) - mine)
+
+    observed = np.abs(differences(np.zeros((columns, 1))))
+
+    def extreme(exchanges: Iterable[Array]) -> NDArray[np.int64]:
+        found = np.zeros(3, dtype=np.int64)
+        for flips in exchanges:
+            far = np.abs(differences(flips)) >= observed - _ROUNDING
+            found += np.count_nonzero(far, axis=1)
+        return found
 
     def draw(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        found = np.zeros(3, dtype=np.int64)
-        for start in range(0, number, _EXCHANGES_AT_ONCE):
-            size = (columns, min(_EXCHANGES_AT_ONCE, number - start))
-            found += extreme(generator.integers(0, 2, size).astype(float))
-        return found[tests]
+        starts = range(0, number, _EXCHANGES_AT_ONCE)
+        sizes = ((columns, min(_EXCHANGES_AT_ONCE, number - start)) for start in starts)
+        return extreme(generator.integers(0, 2, size).astype(float) for size in sizes)[tests]
 
-    moving = exchange.moving
+    def enumerated() -> Iterator[Array]:
+        """Yield all exchanges of the moving units; by symmetry, one unit stays in place."""
+        for start in range(0, total, _EXCHANGES_AT_ONCE):
+            code = np.arange(start, min(start + _EXCHANGES_AT_ONCE, total))
+            flips = np.zeros((columns, len(code)))
+            flips[moving[1:]] = (code >> np.arange(len(moving) - 1)[:, None]) & 1
+            yield flips
+
+    # the units in which an exchange changes anything
+    moving = np.unique(np.concatenate([change.nonzero()[1] for change in changes]))
+    levels = levels_at(level)
     if len(moving) <= _MOST_UNITS_ENUMERATED:
-        return _all_exchanges(extreme, moving, columns, levels_at(level)), True
+        total = 2 ** max(0, len(moving) - 1)  # one exchange if no unit moves
+        shares = [(k / total, k) for k in extreme(enumerated()).tolist()]
+        return [SampledPvalue(p, p, p, total, k, levels) for p, k in shares], True
     work = rows + sides[0][1].nnz
     most = most or int(min(10**6, max(10_000, _MOST_CELLS // (10 * work))))
     # each metric is a question of its own: p-values are not adjusted for each other
-    found = sequential_pvalues(
-        draw, 3, levels=levels_at(level), adjust=None, most=most, rng=rng, n_jobs=-1
-    )
+    found = sequential_pvalues(draw, 3, levels=levels, adjust=None, most=most, rng=rng, n_jobs=-1)
     return found, False
-
-
-def _all_exchanges(
-    extreme: Callable[[Array], NDArray[np.int64]],
-    moving: NDArray[np.int64],
-    columns: int,
-    levels: tuple[float, ...],
-) -> list[SampledPvalue]:
-    """Enumerate all exchanges of the moving units; by symmetry, one unit stays in place."""
-    total = 2 ** max(0, len(moving) - 1)  # one exchange if no unit moves
-    found = np.zeros(3, dtype=np.int64)
-    for start in range(0, total, _EXCHANGES_AT_ONCE):
-        code = np.arange(start, min(start + _EXCHANGES_AT_ONCE, total))
-        flips = np.zeros((columns, len(code)))
-        flips[moving[1:]] = (code >> np.arange(len(moving) - 1)[:, None]) & 1
-        found += extreme(flips)
-    shares = (found / total).tolist()
-    return [
-        SampledPvalue(p, p, p, total, int(k), levels) for p, k in zip(shares, found, strict=True)
-    ]
 
 
 def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
     """Return the midrank of every item within each system, as classes shared by both."""
-    middles = []
-    for system in (a, b):
-        twice = 2 * system.predicted - system.new_items  # twice the midrank of a step
-        middles.append(twice[system.step])
+    # twice the midrank of each item's step
+    middles = [(2 * own.predicted - own.new_items)[own.step] for own in (a, b)]
     values = np.unique(np.concatenate(middles))
     if len(values) <= _MOST_RANK_CLASSES:
         return [np.searchsorted(values, own) for own in middles]
     width = 2 * a.items / _MOST_RANK_CLASSES
     return [np.minimum((own / width).astype(np.int64), _MOST_RANK_CLASSES - 1) for own in middles]
-
-
-class _RankExchange:
-    """The three differences, B minus A, under any exchange of ranks between two systems."""
-
-    def __init__(
-        self, a: tuple[Any, Any], b: tuple[Any, Any], positives: int, negatives: int, beta: float
-    ):
-        self._sums = [np.asarray(table.sum(axis=1)) for table in (*a, *b)]
-        self._moved = [(theirs - own).tocsr() for own, theirs in zip(a, b, strict=True)]
-        self._positives, self._negatives, self._beta = positives, negatives, beta
-
-    @property
-    def moving(self) -> NDArray[np.int64]:
-        """Return the units (columns) in which an exchange changes anything."""
-        return np.unique(np.concatenate([change.nonzero()[1] for change in self._moved]))
-
-    def differences(self, flips: Array) -> Array:
-        """Return the differences, one row per metric and one column per exchange."""
-        moved = [change @ flips for change in self._moved]
-        mine = self._scores(self._sums[0] + moved[0], self._sums[1] + moved[1])
-        theirs = self._scores(self._sums[2] - moved[0], self._sums[3] - moved[1])
-        return np.asarray(theirs - mine)
-
-    def _scores(self, gained: Array, items: Array) -> Array:
-        """Return the three scores from positives and items by rank class."""
-        tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
-        precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
-        average = (gained * precision).sum(axis=0) / self._positives
-        below = self._negatives - (predicted - tp) + (items - gained) / 2
-        area = (gained * below).sum(axis=0) / (self._positives * self._negatives)
-        best = _fbeta_of(tp, predicted, self._positives, self._beta).max(axis=0)
-        return np.stack([average, area, best])

@@ -123,11 +123,9 @@ def difference(
 
 
 def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
-    """Return the lower end of the one-sided interval of a difference.
-
-    For cases of two systems it is the lower end of the MOVER interval of `difference` at the level
-    2·confidence - 1; otherwise that of the posterior. A confidence below 0.5 counts as 0.5.
-    """
+    """Return the lower end of the one-sided interval of a difference."""
+    # for cases of two systems that of MOVER, otherwise that of the posterior, both at the level
+    # 2·confidence - 1; a confidence below 0.5 counts as 0.5
     level = max(2 * confidence - 1, 1e-6)
     if not isinstance(posterior, ClusteredPosterior) or posterior.no_evidence:
         return float(posterior.interval(level)[0])
@@ -151,12 +149,10 @@ def _single(
 
 
 def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
-    """Recover the variances of both scores from their intervals, and combine them.
-
-    With correlation r, each end of the difference combines the lower half of one interval with the
-    upper half of the other.
-    """
-    low, high = combine_arms(b.estimate - a.estimate, _arms(a), _arms(b), r)
+    """Recover the variances of two scores from their intervals, and combine them."""
+    # at a score of 0 or 1, the interval of F-beta comes from its posterior and leaves it out
+    arms = [(max(0.0, x.estimate - x.low), max(0.0, x.high - x.estimate)) for x in (a, b)]
+    low, high = combine_arms(b.estimate - a.estimate, arms[0], arms[1], r)
     most = span(a.metric)
     return max(-most, low), min(most, high)
 
@@ -165,25 +161,16 @@ def combine_arms(
     estimate: float, a: tuple[float, float], b: tuple[float, float], r: float
 ) -> tuple[float, float]:
     """Return the interval of a difference from how far two intervals reach down and up."""
-    (below_a, above_a), (below_b, above_b) = a, b
-    return estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
+    # each end combines the lower half of one interval with the upper half of the other: the third
+    # side of a triangle whose sides x and y meet at an angle of cosine r
+    below, above = (
+        math.sqrt(max(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y))
+        for x, y in ((b[0], a[1]), (b[1], a[0]))
+    )
+    return estimate - below, estimate + above
 
 
-def _arms(single: Interval) -> tuple[float, float]:
-    """Return the distances of the two ends from the estimate, at least 0.
-
-    At a score of 0 or 1, the interval of F-beta comes from its posterior and leaves it out.
-    """
-    return max(0.0, single.estimate - single.low), max(0.0, single.high - single.estimate)
-
-
-def _combine(x: float, y: float, r: float) -> float:
-    """Return the third side of a triangle whose sides x and y meet at an angle of cosine r."""
-    return math.sqrt(max(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y))
-
-
-# -----------------------------------------------------------------------------
-# Decide whether two systems differ, by the exchange test and Student's test by unit.
+# --- Decide whether two systems differ, by the exchange test and Student's test by unit
 #
 # The exchange test asks whether the outputs of two systems on a unit could be exchanged, not
 # whether their scores are equal. Where the systems return different amounts and some units are
@@ -192,7 +179,6 @@ def _combine(x: float, y: float, r: float) -> float:
 # sample size. Decisions therefore use the larger of two p-values: that of the exchange, and
 # Student's from the jackknife variance of the difference and Kish's degrees of freedom, on which
 # the interval rests, too.
-# -----------------------------------------------------------------------------
 
 # Ratio of the standard error of the difference to that under exchange above which it is mentioned:
 # from about here on, the exchange test rejects equal scores in 0.07 of the cases instead of 0.05.
@@ -210,25 +196,13 @@ def student_pvalue(difference: Any, standard_error: Any, degrees_of_freedom: Any
 
 @dataclass(frozen=True)
 class UnitTest:
-    """Student's test of a difference by unit, beside the exchange test.
+    """Student's test of a difference by unit, beside the exchange test."""
 
-    Attributes
-    ----------
-    pvalue
-        Two-sided; NaN if no unit moves the difference, or there is only one.
-    excess
-        The standard error of the difference divided by that under exchange; NaN without one.
-    standard_error, degrees_of_freedom
-        Those of the difference.
-    returned
-        The number of items that each system returns.
-    """
-
-    pvalue: float
-    excess: float
-    standard_error: float = math.nan
+    pvalue: float  # two-sided; NaN if no unit moves the difference, or there is only one
+    excess: float  # the standard error over that under exchange; NaN without one
+    standard_error: float = math.nan  # of the difference
     degrees_of_freedom: float = math.nan
-    returned: tuple[float, float] = (math.nan, math.nan)
+    returned: tuple[float, float] = (math.nan, math.nan)  # the number of items of each system
 
     def why(
         self, exchanged: float, names: tuple[str, str] = ("A", "B"), unit: str = "unit"
@@ -256,11 +230,7 @@ def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) ->
 
 
 def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:
-    """Return the standard error of the difference of every pair under exchange.
-
-    `x` and `y` are the contributions of every kind of unit to numerator and denominator, with one
-    row per system.
-    """
+    """Return the standard error of the difference of every pair of rows under exchange."""
 
     def squares(left: Array, right: Array) -> Array:
         """Sum the products of the differences of every pair over the units."""

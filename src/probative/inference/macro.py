@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -43,66 +43,44 @@ _STEPS = 60
 _FARTHEST_STEP = 2.0
 
 
-class _LabelPosteriors(NamedTuple):
-    """Beta posteriors of the labels at every node (α, β, κ), and the weights of the nodes."""
-
-    a: Array  # one row per node, one column per label
-    b: Array
-    weight: Array  # of the nodes; sums to 1
-
-
-def _label_posteriors(
-    right: Array,
-    items: Array,
-    number: Array | None = None,
-    *,
-    slope_spread: float = SLOPE_SPREAD,
-    largest_kappa: float = LARGEST_KAPPA,
-) -> _LabelPosteriors:
-    """Return the posteriors of shares that have a prior in common."""
-    right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
-    number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
-    knots, kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])
-    kappa = largest_kappa ** ((knots + 1) / 2)
-    model = _Model(right, items, number, kappa, slope_spread)
-    alpha, beta, log_weight = model.nodes(np.log(kappa_weight))
-    weight = np.exp(log_weight - log_weight.max()).ravel()
-    heaviest = np.argsort(-weight, kind="stable")
-    share = np.cumsum(weight[heaviest])
-    kept = np.sort(heaviest[: int(np.searchsorted(share, _KEPT * share[-1])) + 1])
-    kappas = np.broadcast_to(kappa[:, None], alpha.shape).ravel()[kept, None]
-    mean = special.expit(alpha.ravel()[kept, None] + beta.ravel()[kept, None] * model.size)
-    return _LabelPosteriors(
-        right + mean * kappas,
-        items - right + (1 - mean) * kappas,
-        weight[kept] / weight[kept].sum(),
-    )
-
-
 class _Model:
     """The posterior density of α and β for every κ: arrays with one row per κ."""
 
     def __init__(
-        self, right: Array, items: Array, number: Array, kappa: Array, slope_spread: float
+        self,
+        right: Array,
+        items: Array,
+        number: Array,
+        *,
+        slope_spread: float = SLOPE_SPREAD,
+        largest_kappa: float = LARGEST_KAPPA,
     ):
         self.right, self.wrong, self.number = right, items - right, number
-        self.kappa, self.precision = kappa, slope_spread**-2
+        knots, self.kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])
+        self.kappa, self.precision = largest_kappa ** ((knots + 1) / 2), slope_spread**-2
         size = np.log(items + 1)
         self.size = size - number @ size / number.sum()
 
-    def nodes(self, log_kappa_weight: Array) -> tuple[Array, Array, Array]:
-        """Return α, β and the log weight at the nodes: one row per κ."""
+    def labels(self) -> tuple[Array, Array, Array]:
+        """Return a and b of the labels' beta posteriors by node, and the weights of the nodes."""
         alpha, beta = self._mode()
-        aa, ab, bb = self._covariance(alpha, self._derivatives(alpha, beta))
+        _, _, aa, ab, bb = self._slopes(alpha, beta)
         z, log_w = _normal_nodes()
         spread = np.sqrt(aa)
         slope = ab / spread
         rest = np.sqrt(np.maximum(bb - slope**2, 1e-300))
         alphas = alpha[:, None] + spread[:, None] * z[0]
         betas = beta[:, None] + slope[:, None] * z[0] + rest[:, None] * z[1]
-        density = self._log_density(alphas, betas)
-        scale = np.log(spread * rest) + log_kappa_weight
-        return alphas, betas, density + log_w + scale[:, None]
+        scale = np.log(spread * rest) + np.log(self.kappa_weight)
+        log_weight = self._log_density(alphas, betas) + log_w + scale[:, None]
+        weight = np.exp(log_weight - log_weight.max()).ravel()
+        heaviest = np.argsort(-weight, kind="stable")
+        share = np.cumsum(weight[heaviest])
+        kept = np.sort(heaviest[: int(np.searchsorted(share, _KEPT * share[-1])) + 1])
+        kappa = np.repeat(self.kappa, alphas.shape[1])[kept, None]
+        mean = special.expit(alphas.ravel()[kept, None] + betas.ravel()[kept, None] * self.size)
+        a, b = self.right + mean * kappa, self.wrong + (1 - mean) * kappa
+        return a, b, weight[kept] / weight[kept].sum()
 
     def _log_density(self, alpha: Array, beta: Array) -> Array:
         """Return the log of prior times beta-binomial likelihood, but for a constant."""
@@ -118,8 +96,8 @@ class _Model:
         a, b = (special.expit(sign * logit) * kappa for sign in (1, -1))
         return np.maximum(a, _TINY), np.maximum(b, _TINY)
 
-    def _derivatives(self, alpha: Array, beta: Array) -> tuple[Array, ...]:
-        """Return the gradient and the second derivatives of the log density in α and β."""
+    def _slopes(self, alpha: Array, beta: Array) -> tuple[Array, ...]:
+        """Return the gradient of the log density in α and β, and the covariance near by."""
         kappa = self.kappa[:, None]
         a, b = self._prior(alpha, beta)
         mean = a / kappa
@@ -132,12 +110,20 @@ class _Model:
         curve = kappa**2 * second * bend**2 + slope * (1 - 2 * mean)
         centre = special.expit(alpha)
         weighted, bent = self.number * slope, self.number * curve
+        of_prior = -2 * centre * (1 - centre)
+        # minus the inverse of the second derivatives, made positive where it is not: the prior
+        # alone bends at least that much downwards
+        aa = np.minimum(np.minimum(bent.sum(axis=1) + of_prior, of_prior), -1e-12)
+        bb = np.minimum(bent @ self.size**2 - self.precision, -self.precision)
+        limit = 0.999 * np.sqrt(aa * bb)
+        ab = np.clip(bent @ self.size, -limit, limit)
+        determinant = aa * bb - ab**2
         return (
             weighted.sum(axis=1) + 1 - 2 * centre,
             weighted @ self.size - self.precision * beta,
-            bent.sum(axis=1) - 2 * centre * (1 - centre),
-            bent @ self.size,
-            bent @ self.size**2 - self.precision,
+            -bb / determinant,
+            ab / determinant,
+            -aa / determinant,
         )
 
     def _mode(self) -> tuple[Array, Array]:
@@ -147,10 +133,8 @@ class _Model:
         beta = np.zeros(len(self.kappa))
         height = self._log_density(alpha, beta)
         for _ in range(_STEPS):
-            derivatives = self._derivatives(alpha, beta)
-            gradient_a, gradient_b, *_ = derivatives
-            aa, ab, bb = self._covariance(alpha, derivatives)
-            steps = np.stack([aa * gradient_a + ab * gradient_b, ab * gradient_a + bb * gradient_b])
+            of_alpha, of_beta, aa, ab, bb = self._slopes(alpha, beta)
+            steps = np.stack([aa * of_alpha + ab * of_beta, ab * of_alpha + bb * of_beta])
             steps *= np.minimum(1, _FARTHEST_STEP / np.maximum(np.abs(steps).max(axis=0), 1e-300))
             for _ in range(12):
                 new = self._log_density(alpha + steps[0], beta + steps[1])
@@ -164,21 +148,6 @@ class _Model:
             if np.all(np.abs(steps) < 1e-6):
                 break
         return alpha, beta
-
-    def _covariance(
-        self, alpha: Array, derivatives: tuple[Array, ...]
-    ) -> tuple[Array, Array, Array]:
-        """Return minus the inverse of the second derivatives, made positive where it is not."""
-        _, _, aa, ab, bb = derivatives
-        centre = special.expit(alpha)
-        # the prior alone bends at least that much downwards
-        aa = np.minimum(aa, -2 * centre * (1 - centre))
-        aa = np.minimum(aa, -1e-12)
-        bb = np.minimum(bb, -self.precision)
-        limit = 0.999 * np.sqrt(aa * bb)
-        ab = np.clip(ab, -limit, limit)
-        determinant = aa * bb - ab**2
-        return -bb / determinant, ab / determinant, -aa / determinant
 
 
 @cache
@@ -227,9 +196,13 @@ class MacroPosterior:
 def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> MacroPosterior:
     """Return the posterior of the mean over labels of a share J, or of F1 = 2J/(1 + J)."""
     tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)
-    labels = _label_posteriors(tables[0], tables[1], number.astype(float), **prior)
-    mean, variance = _moments(labels, f1=f1)
-    low, high = _ranges(labels, f1=f1)
+    a, b, weight = _Model(tables[0], tables[1], number.astype(float), **prior).labels()
+    mean, variance = _moments(a, b, f1=f1)
+    # the range of every label over all nodes, but for a tiny tail
+    low = special.betaincinv(a.min(axis=0), b.max(axis=0), _TAIL)
+    high = special.betaincinv(a.max(axis=0), b.min(axis=0), 1 - _TAIL)
+    if f1:
+        low, high = f1_from_jaccard(low), f1_from_jaccard(high)
     one = 1 / number.sum()  # what one label weighs in the mean
     centre = mean @ number * one
     width = (high - low) * one
@@ -243,7 +216,7 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
     base = float(number[wide] @ low[wide]) * one + (number[wide].sum() - 1) / 2 * step
     product = np.ones((len(centre), _CELLS // 2 + 1), np.complex128)
     for k in wide:
-        masses = _cell_masses(labels.a[:, k], labels.b[:, k], low[k], step / one, f1=f1)
+        masses = _cell_masses(a[:, k], b[:, k], low[k], step / one, f1=f1)
         term = np.fft.rfft(masses, _CELLS, axis=1)
         product *= term if number[k] == 1 else term ** number[k]
     if len(wide) < len(number):
@@ -251,28 +224,23 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
         known = mean[:, narrow] @ number[narrow] * one
         spread = np.sqrt(variance[:, narrow] @ number[narrow]) * one
         start = float(known.min()) - _CELLS / 4 * step
-        product *= np.fft.rfft(_normal_masses(known - start, spread, step), axis=1)
+        # a normal distribution that is narrower than a cell is given its width
+        scale = np.maximum(spread, step / 2)[:, None]
+        z = (step * np.arange(_CELLS + 1) - (known - start)[:, None]) / scale
+        product *= np.fft.rfft(np.diff(special.ndtr(z), axis=1), axis=1)
         base += start + step / 2
-    mass = np.maximum(np.fft.irfft(labels.weight @ product, _CELLS), 0.0)
+    mass = np.maximum(np.fft.irfft(weight @ product, _CELLS), 0.0)
 
     lowest, highest = float(low @ number) * one, float(high @ number) * one
-    start = float(labels.weight @ centre) - step * _CELLS / 2
+    start = float(weight @ centre) - step * _CELLS / 2
     start = min(max(start, lowest), max(lowest, highest - reach))
     first = int(np.floor((start - base) / step + 1e-9))
     below = np.concatenate([[0.0], np.cumsum(np.roll(mass, -first))])
     below /= below[-1]
     edges = base + step * (first + np.arange(_CELLS + 1))
     # rounding to cells must not move the mean
-    edges += float(labels.weight @ centre) - np.diff(below) @ (edges[1:] + edges[:-1]) / 2
+    edges += float(weight @ centre) - np.diff(below) @ (edges[1:] + edges[:-1]) / 2
     return MacroPosterior(np.clip(edges, 0.0, 1.0), below)
-
-
-def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
-    """Return the probability of every cell for normal distributions, one row each."""
-    # one that is narrower than a cell is given its width: it lies somewhere in it
-    edges = step * np.arange(_CELLS + 1)
-    scale = np.maximum(deviation, step / 2)[:, None]
-    return np.asarray(np.diff(special.ndtr((edges - mean[:, None]) / scale), axis=1))
 
 
 def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Array:
@@ -297,18 +265,10 @@ def _share_of(score: Array, *, f1: bool) -> Array:
     return score / (2 - score) if f1 else score
 
 
-def _ranges(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
-    """Return the range of every label over all nodes, but for a tiny tail."""
-    low = special.betaincinv(labels.a.min(axis=0), labels.b.max(axis=0), _TAIL)
-    high = special.betaincinv(labels.a.max(axis=0), labels.b.min(axis=0), 1 - _TAIL)
-    return (f1_from_jaccard(low), f1_from_jaccard(high)) if f1 else (low, high)
-
-
-def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
+def _moments(a: Array, b: Array, *, f1: bool) -> tuple[Array, Array]:
     """Return mean and variance of every label's score at every node."""
     # with u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
     # one another
-    a, b = labels.a, labels.b
     size = a + b
     share = a / size
     spread = share * (1 - share) / (size + 1)
@@ -333,18 +293,10 @@ def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
 # once.
 
 
-class _LabelDependence(NamedTuple):
-    """Design effects and degrees of freedom of scores, one number per label."""
-
-    design_effect: Array
-    divisor: Array
-    degrees_of_freedom: Array
-
-
 def label_dependence(
     cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
-) -> _LabelDependence:
-    """Return the design effect and degrees of freedom of the score of each label."""
+) -> tuple[Array, Array, Array]:
+    """Return design effect, divisor and degrees of freedom of the score of each label."""
     tables, (item_x, item_y) = _kinds_of_items(cells.by_label(), metric, beta)
     cells, number = cells.kinds
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
@@ -365,7 +317,7 @@ def label_dependence(
     effect = np.where((freedom > 0) & (independent > 0), effect, np.nan)
     # one unit counts as one item, as units do that are all right or all wrong
     divisor = np.where(np.isnan(effect), np.where(units > 0, items, 1.0), effect)
-    return _LabelDependence(effect, np.maximum(1.0, divisor), freedom)
+    return effect, np.maximum(1.0, divisor), freedom
 
 
 def is_at_once(metric: str) -> bool:
@@ -379,16 +331,14 @@ def is_at_once(metric: str) -> bool:
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
     """Return the clustered intervals of every label, as arrays, for a metric that `is_at_once`."""
     tables = cells.by_label()
-    dependence = label_dependence(cells, metric)
+    effect, divisor, freedom = label_dependence(cells, metric)
     share = TABLE[metric].share()
     assert share is not None  # noqa: S101  # as `is_at_once` says
     right, items = share.proportion(tables)
-    reach = student_quantile(level, dependence.degrees_of_freedom)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        low, high = wilson(right / dependence.divisor, items / dependence.divisor, reach)
-        low, high = share.score(low), share.score(high)
-    estimate = score(tables, metric)
-    known = dependence.degrees_of_freedom > 0
+        ends = wilson(right / divisor, items / divisor, student_quantile(level, freedom))
+        low, high = map(share.score, ends)
+    estimate, known = score(tables, metric), freedom > 0
     note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
     return Interval(
         metric,
@@ -398,7 +348,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
         np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
         np.where(known, np.fmax(high, estimate), 1.0),
         note,
-        dependence.design_effect,
+        effect,
     )
 
 
@@ -498,8 +448,14 @@ def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
     kinds, _ = cells.kinds
     np.maximum.at(most, kinds.label, kinds.counts.nu)
     # items of a label that are alone in their units are independent
-    within = np.where(most <= 1, 1.0, label_dependence(cells, metric, beta=beta).divisor)
-    return np.asarray(within * _cost_across(cells, metric, beta))
+    within = np.where(most <= 1, 1.0, label_dependence(cells, metric, beta=beta)[1])
+    # the variance of the mean over the variance that independent labels would give it
+    of_cells, of_items = shifts(cells, metric, beta)
+    unknown = _HALF * float(np.sum(of_items**2))
+    number = cells.repeats
+    together = float(number @ cells.sum_by_unit(of_cells) ** 2) + unknown
+    apart = float(number[cells.unit] @ of_cells**2) + unknown
+    return np.asarray(within * max(1.0, together / apart))
 
 
 def _proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
@@ -528,16 +484,22 @@ def _share(metric: str, beta: float) -> Share | None:
 
 
 def shifts(
-    cells: LabelCounts, sums: tuple[Any, Any], added: tuple[Any, Any], metric: str, beta: float
+    cells: LabelCounts,
+    metric: str,
+    beta: float,
+    sums: tuple[Any, ...] | None = None,
+    added: tuple[Any, Any] | None = None,
 ) -> tuple[Array, Array]:
     """Return how far every cell, and an item of every kind and label, moves the mean of labels."""
-    # `sums`: numerator and denominator of every label's score; `added`: what an item of each kind
-    # would add to them, of which half a one has been added already
-    x, y = ratio(cells.counts, metric, beta=beta)
-    item_x, item_y = added
+    # `sums`: numerator and denominator of every label's score, by default the system's own;
+    # `added`: what an item of each kind would add to them, of which half a one is added already
+    totals = cells.by_label()
+    sums = ratio(totals, metric, beta=beta) if sums is None else sums
+    added = _kinds_of_items(totals, metric, beta)[1] if added is None else added
     top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))
+    x, y = ratio(cells.counts, metric, beta=beta)
     of_cells = influence(x, y, top[cells.label], bottom[cells.label])
-    of_items = influence(item_x, item_y, top[:, None], bottom[:, None])
+    of_items = influence(*added, top[:, None], bottom[:, None])
     return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
 
 
@@ -549,22 +511,6 @@ def moves_of_units(
     sums: tuple[Any, ...] | None = None,
 ) -> Array:
     """Return how far every unit moves the mean over the labels of a system that count."""
-    # linear near `sums`, numerators and denominators; by default the system's own
-    totals = cells.by_label()
-    _, added = _kinds_of_items(totals, metric, beta)
-    near = ratio(totals, metric, beta=beta) if sums is None else (sums[0], sums[1])
-    of_cells, _ = shifts(cells, near, added, metric, beta)
+    of_cells, _ = shifts(cells, metric, beta, sums)  # linear near `sums`
     share = cells.n_labels / max(1, mask.sum())
     return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
-
-
-def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:
-    """Return the variance of the mean over the variance that independent labels would give it."""
-    totals = cells.by_label()
-    _, added = _kinds_of_items(totals, metric, beta)
-    of_cells, of_items = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
-    unknown = _HALF * float(np.sum(of_items**2))
-    number = cells.repeats
-    together = float(number @ cells.sum_by_unit(of_cells) ** 2) + unknown
-    apart = float(number[cells.unit] @ of_cells**2) + unknown
-    return max(1.0, together / apart)

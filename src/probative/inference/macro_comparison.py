@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,19 +79,8 @@ def macro_difference(
     if not math.isnan(estimate):
         low, high = min(low, estimate), max(high, estimate)
     note = "; ".join(dict.fromkeys(one.note for one in (first, second) if one.note)) or None
-    gap = Difference(
-        f"macro_{metric}",
-        METHOD,
-        level,
-        estimate,
-        low,
-        high,
-        first.estimate,
-        second.estimate,
-        r,
-        note=note,
-    )
-    return gap, posterior
+    found = estimate, low, high, first.estimate, second.estimate, r
+    return Difference(f"macro_{metric}", METHOD, level, *found, note=note), posterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,8 +213,7 @@ def _correlation(
     moves, added = [], []
     for system, one, mask in zip("ab", cells, labels, strict=True):
         kinds = ratio(getattr(cases, system), metric, beta=beta)
-        sums = ratio(one.by_label(), metric, beta=beta)
-        of_cells, of_items = shifts(one, sums, kinds, metric, beta)
+        of_cells, of_items = shifts(one, metric, beta, added=kinds)
         moves.append(one.sum_by_unit(of_cells * mask[one.label]) * one.n_labels / mask.sum())
         added.append(of_items * mask[:, None] * one.n_labels / mask.sum())
     number = cells[0].repeats
@@ -292,25 +280,19 @@ class MacroScore(SampledScore):
         return self.score
 
     @cached_property
+    def _chosen(self) -> list[LabelCounts]:
+        """Return the cells of every system, of the labels that count for it."""
+        return [own.only(mask) for own, mask in zip(self.cells, self.labels, strict=True)]
+
+    @cached_property
     def _evidence(self) -> list[MacroEvidence]:
         """Return the posterior of every system's mean."""
-        return [self._evidence_of(i) for i in range(len(self.cells))]
-
-    def _evidence_of(self, i: int, scale: float = 1.0) -> MacroEvidence:
-        cells = self.cells[i].only(self.labels[i])
-        if scale != 1:
-            cells = replace(cells, counts=cells.counts * scale)
-        return macro_evidence(cells, self.score, beta=self.beta)
+        return [macro_evidence(own, self.score, beta=self.beta) for own in self._chosen]
 
     @cached_property
     def estimates(self) -> Array:
         """Return the mean of every system."""
-        return np.array(
-            [
-                macro_score(cells.only(mask), self.score, beta=self.beta)
-                for cells, mask in zip(self.cells, self.labels, strict=True)
-            ]
-        )
+        return np.array([macro_score(own, self.score, beta=self.beta) for own in self._chosen])
 
     @property
     def number(self) -> NDArray[Any]:
@@ -320,18 +302,13 @@ class MacroScore(SampledScore):
     @cached_property
     def moves(self) -> Array:
         """Return what leaving out a unit changes."""
-        return -np.array(
-            [
-                moves_of_units(cells, mask, self.score, self.beta)
-                for cells, mask in zip(self.cells, self.labels, strict=True)
-            ]
-        )
+        sides = zip(self.cells, self.labels, strict=True)
+        return -np.array([moves_of_units(*own, self.score, self.beta) for own in sides])
 
     @cached_property
     def sizes(self) -> Array:
         """Return the items of every unit, of the labels that count."""
-        own = zip(self.cells, self.labels, strict=True)
-        return np.array([cells.only(mask).items_by_unit for cells, mask in own])
+        return np.array([own.items_by_unit for own in self._chosen])
 
     def there(self, systems: Sequence[int]) -> Mask:
         """Return True for the units that move the mean of one of these systems."""
@@ -344,13 +321,12 @@ class MacroScore(SampledScore):
 
     def freedom(self, i: int, j: int) -> float:
         """Return the degrees of freedom of a difference; infinite if every unit is one item."""
-        return degrees_of_freedom(*(self.cells[k].only(self.labels[k]) for k in (i, j)))
+        return degrees_of_freedom(self._chosen[i], self._chosen[j])
 
     def freedoms(self, systems: Sequence[int]) -> Array:
         """Return the degrees of freedom of the differences of all pairs of these systems."""
-        own = [self.cells[i].only(self.labels[i]) for i in systems]
-        found = [[degrees_of_freedom(a, b) for a in own] for b in own]
-        return np.reshape(found, (len(own), len(own)))
+        found = [[self.freedom(i, j) for i in systems] for j in systems]
+        return np.reshape(found, (len(systems), len(systems)))
 
     @property
     def kinds(self) -> NDArray[np.intp]:
@@ -373,7 +349,7 @@ class MacroScore(SampledScore):
 
     def _judge(self, i: int, j: int, level: float) -> tuple[Difference, MacroDifferencePosterior]:
         if (i, j) not in self._pairs:
-            self._pairs[i, j] = self._evidence_of_pair(i, j)
+            self._pairs[i, j] = self._evidence_of(i, j)
         gap, posterior = macro_difference(
             self.cells[i],
             self.cells[j],
@@ -389,31 +365,29 @@ class MacroScore(SampledScore):
     def _pairs(self) -> dict[tuple[int, int], tuple[MacroEvidence, MacroEvidence]]:
         return {}
 
-    def _evidence_of_pair(self, i: int, j: int) -> tuple[MacroEvidence, MacroEvidence]:
+    def _evidence_of(self, i: int, j: int) -> tuple[MacroEvidence, MacroEvidence]:
         """Return the posteriors of a pair; several runs count by their effective number."""
         if not self.members or len(self.members[i]) == len(self.members[j]) == 1:
             return self._evidence[i], self._evidence[j]
         a, b = (self._runs(self.members[k], self.labels[k]) for k in (i, j))
         runs = float(Spread.of(a, b).worth())
-        first, second = (self._evidence_of(k, runs / len(self.members[k])) for k in (i, j))
+        cells = [(self._chosen[k], runs / len(self.members[k])) for k in (i, j)]
+        scaled = (replace(own, counts=own.counts * scale) for own, scale in cells)
+        first, second = (macro_evidence(own, self.score, beta=self.beta) for own in scaled)
         return first, second
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""
         halves = [ratio(self.cells[k].by_label(), self.score, beta=self.beta) for k in (i, j)]
         sums = tuple(np.asarray(x + y) / 2 for x, y in zip(*halves, strict=True))
-        if not all(self.labels[k].any() for k in (i, j)):
-            return Pilot.without_any(self.observed_units, UNDEFINED)
-        one, other = self.cells[i], self.cells[j]
-        a, b = (
-            moves_of_units(self.cells[k], self.labels[k], self.score, self.beta, sums)
-            for k in (i, j)
-        )
-        differ = one.sum_by_unit(
-            (one.counts.tp != other.counts.tp) | (one.counts.fp != other.counts.fp)
-        )
-        informative = float(self.number[differ > 0].sum())
         n_units = self.observed_units
+        if not all(self.labels[k].any() for k in (i, j)):
+            return Pilot.without_any(n_units, UNDEFINED)
+        sides = [(self.cells[k], self.labels[k]) for k in (i, j)]
+        a, b = (moves_of_units(*own, self.score, self.beta, sums) for own in sides)
+        one, other = self.cells[i].counts, self.cells[j].counts
+        differ = self.cells[i].sum_by_unit((one.tp != other.tp) | (one.fp != other.fp))
+        informative = float(self.number[differ > 0].sum())
         return Pilot.of_units(n_units * (b - a), self.number, n_units, informative)
 
     def runs(self, places: Sequence[int]) -> Runs:
@@ -422,20 +396,19 @@ class MacroScore(SampledScore):
 
     def _runs(self, runs: Sequence[LabelCounts], mask: Mask) -> Runs:
         own = [cells.written_out() for cells in runs]
-        scores = np.array([macro_score(c.only(mask), self.score, beta=self.beta) for c in own])
-        moves = np.array([moves_of_units(c, mask, self.score, self.beta) for c in own])
-        size = np.mean([c.only(mask).items_by_unit for c in own], axis=0)
+        chosen = [cells.only(mask) for cells in own]
+        scores = np.array([macro_score(cells, self.score, beta=self.beta) for cells in chosen])
+        moves = np.array([moves_of_units(cells, mask, self.score, self.beta) for cells in own])
+        size = np.mean([cells.items_by_unit for cells in chosen], axis=0)
         return Runs(scores, moves, -moves.mean(axis=0), size)
 
     def pooled(self, groups: Sequence[Sequence[int]]) -> MacroScore:
         """Return the score of systems whose runs are the systems at these places, added up."""
         members = tuple(tuple(self.cells[place] for place in places) for places in groups)
-        cells = []
-        for runs in members:
-            counts = sum((run.counts for run in runs[1:]), start=runs[0].counts)
-            cells.append(replace(runs[0], counts=counts))
+        counts = [sum((run.counts for run in own[1:]), start=own[0].counts) for own in members]
+        cells = tuple(replace(m[0], counts=c) for m, c in zip(members, counts, strict=True))
         labels = np.array([np.any(self.labels[list(places)], axis=0) for places in groups])
-        return replace(self, cells=tuple(cells), labels=labels, members=members)
+        return replace(self, cells=cells, labels=labels, members=members)
 
     def only(self, i: int, j: int) -> MacroScore:
         """Return the score of two systems alone."""
@@ -460,15 +433,13 @@ class MacroScore(SampledScore):
             for k, times in zip((i, j), self._times((i, j)), strict=True)
         ]
         a, b = (np.stack([first.sum_by_label(column) for column in part]) for part in parts)
-        average = _Averages(self._always, own_labels=self.own_labels, defined=False)
-        return SampledExchange(
-            a,
-            b,
-            *_distinct_moves(first, parts[0] - parts[1]),
-            lambda sums: average(sums[None])[0],
-            int(first.repeats.sum()),
-            keep=keep,
-        )
+
+        def average(sums: Array) -> Array:
+            found = _averages(sums[None], self._always, own_labels=self.own_labels)
+            return np.asarray(found[0])
+
+        moves = _distinct_moves(first, parts[0] - parts[1])
+        return SampledExchange(a, b, *moves, average, int(first.repeats.sum()), keep=keep)
 
     @property
     def _always(self) -> Mask:
@@ -502,15 +473,14 @@ class MacroScore(SampledScore):
                 row = (system * n_parts + part) * n_labels + first.label[there]
                 differences.append((row, first.unit[there], mine[there] - other[there]))
         least = first.sum_by_label(np.min([own[1] for own in parts], axis=0))
-        shared = SharedExchanges.of(
-            differences,
-            totals.reshape(len(cells), n_parts, n_labels),
-            first.n_units,
-            _Averages(
-                always[chosen], own_labels=self.own_labels, defined=bool(np.all(least > TIE))
-            ),
+        average = partial(
+            _averages,
+            always=always[chosen],
+            own_labels=self.own_labels,
+            defined=bool(np.all(least > TIE)),
         )
-        return shared, _FEW_OPEN_PAIRS
+        totals = totals.reshape(len(cells), n_parts, n_labels)
+        return SharedExchanges.of(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the means of the known systems with weighted units."""
@@ -563,19 +533,14 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
     return table[first].T.tocsr(), number
 
 
-class _Averages:
-    """The macro averages of sums by part, label and draw."""
-
-    def __init__(self, always: Mask, *, own_labels: bool, defined: bool):
-        self.always, self.own_labels, self.defined = always, own_labels, defined
-
-    def __call__(self, sums: Array) -> Array:
-        top, bottom = sums[:, 0], sums[:, 1]
-        if self.defined:
-            scores = top / bottom
-        else:  # sums of fractions come back as 0 only up to rounding
-            scores = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > TIE)
-        if not self.own_labels:
-            return np.asarray(scores.sum(axis=1) / max(1, scores.shape[1]))
-        counts = self.always[:, None] | (sums[:, 2] > TIE)
-        return np.asarray((scores * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1)))
+def _averages(sums: Array, always: Mask, *, own_labels: bool, defined: bool = False) -> Array:
+    """Return the macro averages of sums by part, label and draw."""
+    top, bottom = sums[:, 0], sums[:, 1]
+    if defined:
+        scores = top / bottom
+    else:  # sums of fractions come back as 0 only up to rounding
+        scores = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > TIE)
+    if not own_labels:
+        return np.asarray(scores.sum(axis=1) / max(1, scores.shape[1]))
+    counts = always[:, None] | (sums[:, 2] > TIE)
+    return np.asarray((scores * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1)))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -116,7 +116,7 @@ class _LinePvalue:
     exchange: UnitExchange | None = None
     scale: float = 1.0
 
-    def null(self, total: float, observed: float) -> NullDistribution | None:
+    def null(self, total: float, observed: float) -> NullDistribution:
         """Return the null distribution of the difference of means, over `total` items."""
         if self.exchange is None:
             return NullDistribution(np.array([-1.0, 1.0]), np.array([1.0]))
@@ -131,30 +131,27 @@ def exchange_pvalue(d: Array) -> _LinePvalue | None:
     total = float(d.sum())
     if not d.size or abs(total) <= _ROUNDING * np.abs(d).sum():
         return _LinePvalue(1.0, 1.0, 1.0, "exact")
-    if len(d) <= MOST_RUNS_COUNTED:
-        pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
-        width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _cells_for(d)
-        exchange = _line(np.round(d / width).astype(np.int64))
-        return _LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
-    step = step_of(d)
-    if step is not None and np.abs(d).sum() / step <= _MOST_CELLS:
-        whole = np.round(d / step).astype(np.int64)
+    step, cells, found = step_of(d), _cells_for(d), None
+    reach, few = _REACH * float(np.sqrt(d @ d)), len(d) <= MOST_RUNS_COUNTED
+    if few or (step is not None and np.abs(d).sum() / step <= _MOST_CELLS):
+        width = step or reach / cells
+        whole = np.round(d / width).astype(np.int64)
         exchange = _line(whole)
         try:
-            pvalue = exact_pvalue(exchange, Fraction(abs(int(whole.sum()))), "two-sided")
+            if few:
+                pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
+            else:
+                pvalue = exact_pvalue(exchange, Fraction(abs(int(whole.sum()))), "two-sided")
         except TooLargeError:
             return None
-        return _LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
-    found, cells = None, _cells_for(d)
+        return _LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
     while cells <= _MOST_GRID_CELLS:
-        found = _bracket(d, _REACH * float(np.sqrt(d @ d)) / cells)
+        found = _bracket(d, reach / cells)
         if found is None or found.high - found.low <= _CLOSE * found.pvalue:
-            break
+            return found
         cells *= _REFINED
-    if found is None or found.high - found.low <= _CLOSE * found.pvalue:
-        return found
     # however wide its bracket, so small a p-value is reported by its upper end
-    return replace(found, pvalue=found.high) if found.high <= _TINY else None
+    return replace(found, pvalue=found.high) if found and found.high <= _TINY else None
 
 
 def _cells_for(d: Array) -> int:
@@ -287,16 +284,11 @@ class MeanScore(RatioScore):
             freedom = effective_units(sizes) - 1
             t = float(student_quantile(level, freedom))
             ends = self._limits(mean, variance, float(np.count_nonzero(sizes)), t)
-            effect = self._design_effect(i, variance)
+            if self.squares is not None:
+                items = float(self.y[i].sum())
+                independent = (float(self.squares[i].sum()) / items - mean**2) / items
+                effect = variance / independent if independent > _NO_VARIANCE else math.nan
         return Interval(self.metric, method, level, mean, *ends, note, effect)
-
-    def _design_effect(self, i: int, variance: float) -> float | None:
-        """Return the variance over that of independent items; None if units are items."""
-        if self.squares is None:
-            return None
-        items = float(self.y[i].sum())
-        independent = (float(self.squares[i].sum()) / items - float(self.estimates[i]) ** 2) / items
-        return variance / independent if independent > _NO_VARIANCE else math.nan
 
     @cached_property
     def step(self) -> float:
@@ -362,17 +354,27 @@ class MeanScore(RatioScore):
         """Return the score of each run, and each unit's move of it."""
         return Runs.of(self.x[list(places)], self.y[list(places)])
 
-    def pooled(self, groups: Sequence[Sequence[int]]) -> MeanScore:
+    def pooled(self, groups: Sequence[Sequence[int]]) -> Self:
         """Return the score of systems whose runs are the systems at these places, added up."""
-        # the repeats of an item are not independent items, so there is no design effect
-        x, y = _add_runs(self.x, groups), _add_runs(self.y, groups)
-        items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
-        return replace(self, x=x, y=y, squares=None, n_items=items)
+        # smaller groups are repeated, so that all count as much
+        most = math.lcm(*map(len, groups))
 
-    def only(self, i: int, j: int) -> MeanScore:
+        def added(part: Array) -> Array:
+            return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
+
+        # the repeats of an item are not independent items, so there is no design effect
+        items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
+        return replace(self._changed(added), squares=None, n_items=items)
+
+    def only(self, i: int, j: int) -> Self:
         """Return the score of two systems alone."""
-        squares = None if self.squares is None else self.squares[[i, j]]
-        return replace(self, x=self.x[[i, j]], y=self.y[[i, j]], squares=squares)
+        return self._changed(lambda part: part[[i, j]])
+
+    def _changed(self, change: Callable[[Array], Array]) -> Self:
+        """Return the score with all tables of one row per system changed alike."""
+        names = ("x", "y", "squares", "human", "judged_sums", "labelled")
+        tables: Any = {n: change(own) for n in names if (own := getattr(self, n, None)) is not None}
+        return replace(self, **tables)
 
     # --- Tests
 
@@ -400,12 +402,7 @@ class MeanScore(RatioScore):
         )
 
     def tests(
-        self,
-        pairs: Sequence[tuple[int, int]],
-        *,
-        level: float,
-        null: bool = False,
-        **how: Any,
+        self, pairs: Sequence[tuple[int, int]], *, level: float, null: bool = False, **how: Any
     ) -> Iterable[RandomizationTest]:
         """Test pairs exactly or by a bracket; those for which that is impossible are sampled."""
         lines = [self.line(i, j) for i, j in pairs]
@@ -420,21 +417,14 @@ class MeanScore(RatioScore):
 
     def _tested(self, i: int, j: int, line: _LinePvalue, *, null: bool) -> RandomizationTest:
         """Return the result of a test on a lattice or a grid."""
-        bracketed = line.method == "bracketed"
         observed = self.observed(i, j)
-        return RandomizationTest(
-            metric=self.metric,
-            alternative="two-sided",
-            by=self.by,
-            method=line.method,
-            statistic=observed,
-            pvalue=line.pvalue,
-            n_units=self.observed_units,
-            pvalue_low=line.low if bracketed else None,
-            pvalue_high=line.high if bracketed else None,
-            note=_BRACKETED.format(line.low, line.high) if bracketed else None,
-            null=line.null(float(self.y[i].sum()), observed) if null else None,
-        )
+        head = self.metric, "two-sided", self.by, line.method, observed, line.pvalue
+        drawn = line.null(float(self.y[i].sum()), observed) if null else None
+        test = RandomizationTest(*head, self.observed_units, null=drawn)
+        if line.method == "exact":
+            return test
+        note = _BRACKETED.format(line.low, line.high)
+        return replace(test, pvalue_low=line.low, pvalue_high=line.high, note=note)
 
     def test_all(self, **how: Any) -> dict[str, Any]:
         """Test all pairs, in several processes where there are many."""
@@ -449,12 +439,6 @@ class MeanScore(RatioScore):
 
 
 _BRACKETED = "p between {:.4g} and {:.4g}, on a grid: the differences have no common step"
-
-
-def _add_runs(part: Array, groups: Sequence[Sequence[int]]) -> Array:
-    """Add up the rows of each group; smaller groups are repeated, so that all count as much."""
-    most = math.lcm(*map(len, groups))
-    return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
 
 
 def _ratio(sums: Array) -> Array:
@@ -503,11 +487,10 @@ def correct(judge: Array, items: Array, human: Array, judged: Array, labelled: A
     # `human` and `judged` are sums over the labelled items of every unit. Slopes are fitted on the
     # judge's scores of all systems, so that differences agree with means.
     systems, total = len(judge), float(labelled.sum())
-    of_human, off = np.empty_like(judge), np.empty_like(judge)
-    for k in range(systems):
-        of_human[k] = influence(human[k], labelled, human[k].sum(), total)
-        on_same = influence(judged[k], labelled, judged[k].sum(), total)
-        off[k] = on_same - influence(judge[k], items, judge[k].sum(), items.sum())
+    of_human, on_same = (
+        influence(own, labelled, own.sum(axis=1, keepdims=True), total) for own in (human, judged)
+    )
+    off = on_same - influence(judge, items, judge.sum(axis=1, keepdims=True), items.sum())
     units = float(np.count_nonzero(labelled))
     slopes = np.zeros((systems, systems))
     leverage = np.zeros(judge.shape[1])
@@ -598,20 +581,13 @@ class JudgedScore(MeanScore):
 
     def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterable[RandomizationTest]:  # noqa: ARG002
         """Test pairs by Student's distribution: corrected scores cannot be exchanged."""
-        return [self._tested_by_student(i, j) for i, j in pairs]
-
-    def _tested_by_student(self, i: int, j: int) -> RandomizationTest:
-        gap, pvalue = self.observed(i, j), self.unit_test(i, j).pvalue
-        return RandomizationTest(
-            metric=self.metric,
-            alternative="two-sided",
-            by=self.by,
-            method="student",
-            statistic=gap,
-            pvalue=pvalue,
-            n_units=int(np.count_nonzero(self.labelled[i])),
-            note=self._beside(i, j, gap, pvalue),
-        )
+        found = []
+        for i, j in pairs:
+            gap, pvalue = self.observed(i, j), self.unit_test(i, j).pvalue
+            head = self.metric, "two-sided", self.by, "student", gap, pvalue
+            units, note = int(np.count_nonzero(self.labelled[i])), self._beside(i, j, gap, pvalue)
+            found.append(RandomizationTest(*head, units, note=note))
+        return found
 
     def _beside(self, i: int, j: int, gap: float, pvalue: float) -> str:
         """Say what the judge alone would have shown, and whether that differs."""
@@ -637,25 +613,11 @@ class JudgedScore(MeanScore):
                 tested[i, j] = pvalues[i, j], 0
         return {"pvalues": pvalues, "sampled": 0, "unclear": 0}
 
-    def only(self, i: int, j: int) -> JudgedScore:
-        """Return the score of two systems alone."""
-        return self._with(super().only(i, j), lambda part: part[[i, j]])
-
     def runs(self, places: Sequence[int]) -> Runs:
         """Return the corrected mean of each run, and what every unit adds to it."""
         moves = self.corrected.residuals[list(places)]
         scores, size = self.corrected.estimates[list(places)], self.labelled[list(places)]
         return Runs(scores, moves, -moves.mean(axis=0), size.mean(axis=0))
-
-    def pooled(self, groups: Sequence[Sequence[int]]) -> JudgedScore:
-        """Return the score of systems whose runs are the systems at these places, added up."""
-        return self._with(super().pooled(groups), lambda part: _add_runs(part, groups))
-
-    def _with(self, own: Any, change: Callable[[Array], Array]) -> JudgedScore:
-        """Return a score with the human labels changed as the judge's scores are."""
-        parts = {n: change(getattr(self, n)) for n in ("human", "judged_sums", "labelled")}
-        found: JudgedScore = replace(own, **parts)
-        return found
 
 
 # --- Agreement of a judge with people

@@ -34,11 +34,7 @@ from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import kinds_of
 from probative.inference.score_differences import difference_of_totals
 from probative.inference.scores import RatioScore, pair_tests
-from probative.inference.units import (
-    jackknife_covariance,
-    pair_errors,
-    student_quantile,
-)
+from probative.inference.units import jackknife_covariance, pair_errors, student_quantile
 from probative.inference.walks import TooLargeError, walk_of_credits
 from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
 
@@ -286,18 +282,15 @@ class PooledScore(RatioScore):
 
     def exchanged(self, i: int, j: int) -> PairedCounts:
         """Return the cases of two systems that are exchanged."""
-        if self.exchanged_of is None:
-            return self.cases(i, j)
-        return self.exchanged_of(i, j)
+        return (self.exchanged_of or self.cases)(i, j)
 
     @cached_property
     def table(self) -> UnitTable:
         """Return the counts of all systems on every unit."""
         if self.table_of is not None:
             return self.table_of()
-        table = UnitTable.of_counts(
-            [self.counts_of(i) / self.weight for i in range(self.n_systems)]
-        )
+        systems = [self.counts_of(i) / self.weight for i in range(self.n_systems)]
+        table = UnitTable.of_counts(systems)
         if self.multiplicity is None:
             return table
         return replace(table, number=np.asarray(self.multiplicity, dtype=np.int64))
@@ -455,25 +448,19 @@ class PooledScore(RatioScore):
 
         exact = partial(_test_pairs, units, metric, beta)
         found = pair_tests(self.kinds, exact, draw, **how)
-        return found | self._overstated(found["pvalues"])
-
-    def _overstated(self, pvalues: Array) -> dict[str, Any]:
-        """Return how many pairs the exchange test alone would overstate, with their amounts."""
-        # the ratio of the items that the two systems of such a pair return, at most
-        known = np.flatnonzero(self.judged)
-        units, (x, y, _) = self.units, self.parts
-        x, y = x[known], y[known]
-        errors = pair_errors(jackknife_covariance(self.moves[known], self.number))
+        # how many pairs the exchange test alone would overstate, and the ratio of the items that
+        # the two systems of such a pair return, at most
+        known, (x, y, number) = np.flatnonzero(self.judged), self.parts
+        errors = pair_errors(jackknife_covariance(self.moves[known], number))
         gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
         p_unit = student_pvalue(gaps, errors, self.freedoms(known.tolist()))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            excess = errors / exchange_errors(x, y, self.number)
-        pairs = np.triu(overstating(excess, pvalues[np.ix_(known, known)], p_unit))
         returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
+            excess = errors / exchange_errors(x[known], y[known], number)
             amounts = np.divide.outer(returned, returned)
+        pairs = np.triu(overstating(excess, found["pvalues"][np.ix_(known, known)], p_unit))
         amounts = np.fmax(amounts, amounts.T)[pairs]
-        return {
+        return found | {
             "overstated": int(np.count_nonzero(pairs)),
             "returned": float(np.max(amounts, initial=1.0)),
         }
@@ -519,27 +506,20 @@ class PooledScore(RatioScore):
         # Two systems that differ equally in every unit have no standard error: MOVER joins the two
         # intervals, as if they were independent.
         units = self.units
-        own = units.counts()[system]
-        rows = own._map(lambda cells: np.repeat(cells, units.number))
-        alone = interval(
-            rows.sum() if units.by_item else rows,
-            self.scored,
-            level=level,
-            beta=self.beta,
-            clustered=not units.by_item,
-        )
+        rows = units.counts()[system]._map(lambda cells: np.repeat(cells, units.number))
+        rows = rows.sum() if units.by_item else rows
+        how: Any = {"level": level, "beta": self.beta, "clustered": not units.by_item}
+        alone = interval(rows, self.scored, **how)
         estimate = float(np.asarray(alone.estimate))
         return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
 
     def _limits_of_copies(self, system: int, level: float) -> tuple[float, float]:
         """Return the interval of the difference of two systems that no unit distinguishes."""
         # that nothing differs here does not show that nothing would elsewhere
-        units = self.units
-        own = units.counts()[system]
-        paired = overlap(own, own, units.number)
-        gap = difference(
-            paired.total() if units.by_item else paired, self.scored, level=level, beta=self.beta
-        )
+        own = self.units.counts()[system]
+        paired = overlap(own, own, self.units.number)
+        paired = paired.total() if self.units.by_item else paired
+        gap = difference(paired, self.scored, level=level, beta=self.beta)
         return gap.low, gap.high
 
 

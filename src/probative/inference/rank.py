@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_letters
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -91,13 +91,15 @@ def best_and_mean_rank(
     """Return the probabilities of being best, the expected ranks, and P(row ahead of column)."""
     # The Bayesian bootstrap over units (D. B. Rubin, 1981). Systems that tie in a draw share the
     # first place, and the ranks that they take together; each is ahead of the other by half.
-    best = mean = ahead = np.zeros(0)
-    for start, drawn in enumerate(_draw_scores(scores, number, rng, n_draws, covariance)):
+    best: Any = 0.0
+    mean: Any = 0.0
+    ahead: Any = 0.0
+    for drawn in _draw_scores(scores, number, rng, n_draws, covariance):
         rank, first = average_ranks(drawn)
-        if not start:
-            best, mean = np.zeros(rank.shape[1]), np.zeros(rank.shape[1])
-            ahead = np.zeros((rank.shape[1], rank.shape[1]))
-        ahead = ahead + _times_ahead(rank)
+        # the draws in which a system ranks before another; ties count by half
+        columns = np.ascontiguousarray(rank.T, dtype=np.float32)
+        wins = np.array([np.count_nonzero(own < columns, axis=1) for own in columns], dtype=float)
+        ahead = ahead + (wins + len(rank) - wins.T) / 2
         best = best + (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
         mean = mean + rank.sum(axis=0)
     return best / n_draws, mean / n_draws, ahead / n_draws
@@ -124,14 +126,6 @@ def _draw_scores(
         weights = rng.standard_exponential(size)
         weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
         yield scores(weights)
-
-
-def _times_ahead(rank: Array) -> Array:
-    """Count the rows in which a system ranks before another; ties count by half."""
-    columns = np.ascontiguousarray(rank.T, dtype=np.float32)
-    lower = [np.count_nonzero(own < columns, axis=1) for own in columns]
-    wins = np.array(lower, dtype=float)
-    return np.asarray((wins + len(rank) - wins.T) / 2)
 
 
 def average_ranks(scores: Array) -> tuple[Array, Mask]:
@@ -162,16 +156,13 @@ def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
     # 2004
     k = len(decided)
     apart = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in decided]
-    columns = _insert_and_absorb(apart)
-    if columns is None:
-        columns = _cover(apart)
-    columns = _swept(columns, k)
-    # the letter whose best systems come first is the first letter
-    columns.sort(key=lambda column: tuple(_members(column)))
+    # the letter whose best systems come first is the first letter: a to Z, then a' and so on
+    columns = _swept(_insert_and_absorb(apart) or _cover(apart), k)
     letters = [""] * k
-    for place, column in enumerate(columns):
-        for system in _members(column):
-            letters[system] += _letter(place)
+    for place, members in enumerate(sorted(tuple(_members(column)) for column in columns)):
+        turns, letter = divmod(place, len(ascii_letters))
+        for system in members:
+            letters[system] += ascii_letters[letter] + "'" * turns
     return letters
 
 
@@ -245,12 +236,6 @@ def _members(column: int) -> Iterable[int]:
         low = column & -column
         yield low.bit_length() - 1
         column ^= low
-
-
-def _letter(place: int) -> str:
-    """Return a to Z, then a' and so on."""
-    turns, letter = divmod(place, len(ascii_letters))
-    return ascii_letters[letter] + "'" * turns
 
 
 # --- Everything that is known of the order of many systems, from what is known of each pair
@@ -351,26 +336,10 @@ def leaderboard(
 
     places = np.ix_(order, order)
     better, decided = better[places], (better | better.T)[places]
-    rank_low, rank_high = rank_sets(better)
-    return Leaderboard(
-        order=order,
-        rank_low=rank_low,
-        rank_high=rank_high,
-        tier=tiers(better),
-        letters=tie_letters(decided),
-        p_best=best[order],
-        expected_rank=expected[order],
-        difference=difference[places],
-        low=low[places],
-        high=high[places],
-        pvalue=pvalue[places],
-        p_unit=p_unit[places],
-        p_adjusted=p_adjusted[places],
-        decided=decided,
-        p_ahead=ahead[places],
-        identical=evidence.identical[places],
-        quantile=quantile,
-    )
+    ranks = *rank_sets(better), tiers(better), tie_letters(decided), best[order], expected[order]
+    tables = (own[places] for own in (difference, low, high, pvalue, p_unit, p_adjusted))
+    found: Any = (*tables, decided, ahead[places], evidence.identical[places], quantile)
+    return Leaderboard(order, *ranks, *found)
 
 
 def _adjusted(pvalues: Array, method: str) -> Array:

@@ -28,17 +28,8 @@ from scipy import special
 
 from probative.inference.differences import UnitTest, student_pvalue
 from probative.inference.planning import plan_from_pilot
-from probative.inference.sampled import (
-    levels_at,
-    most_exchanges,
-    sampled_tests,
-    sequential_pvalues,
-)
-from probative.inference.units import (
-    effective_units_of_pairs,
-    jackknife_covariance,
-    leave_one_out,
-)
+from probative.inference.sampled import levels_at, most_exchanges, sampled_tests, sequential_pvalues
+from probative.inference.units import effective_units_of_pairs, jackknife_covariance, leave_one_out
 from probative.metrics import label_metric
 from probative.results import Comparison
 from probative.workers import in_processes
@@ -314,12 +305,7 @@ class SampledScore(Score):
         """Return the exchanges of all pairs together, and the number of open pairs that are few."""
 
     def tests(
-        self,
-        pairs: Sequence[Pair],
-        *,
-        level: float,
-        null: bool = False,
-        **how: Any,
+        self, pairs: Sequence[Pair], *, level: float, null: bool = False, **how: Any
     ) -> list[RandomizationTest]:
         """Test pairs; how many exchanges one needs depends on the others."""
         exchanges = [self.exchange(i, j, keep=null) for i, j in pairs]

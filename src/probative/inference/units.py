@@ -239,10 +239,7 @@ def variance_of_difference(
 
 
 def _dependence(
-    rows: list[tuple[Array, Array]],
-    number: Array,
-    kinds: list[tuple[Array, Array]],
-    table: Array,
+    rows: list[tuple[Array, Array]], number: Array, kinds: list[tuple[Array, Array]], table: Array
 ) -> Dependence:
     """Compute the dependence of the last score minus the first of two, or of the only one."""
     # `rows`: x and y of each kind of unit; `kinds`: x and y of an item of each kind, of which

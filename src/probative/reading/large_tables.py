@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.labels import (
-    EXPECTED_LABEL,
-    factorise,
-    is_missing,
-    missing_labels,
-)
+from probative.labels import EXPECTED_LABEL, factorise, is_missing, missing_labels
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
@@ -48,13 +43,7 @@ from probative.reading.table_files import (
     kind_of,
 )
 from probative.reading.table_sides import Sides, tags_reason
-from probative.reading.tables import (
-    Cells,
-    Wanted,
-    choose_columns,
-    first_bad_line,
-    is_number,
-)
+from probative.reading.tables import Cells, Wanted, choose_columns, first_bad_line, is_number
 from probative.tables.engines import listed
 from probative.tables.query import Kinds, NeedsRowsError, count_kinds
 from probative.tables.scores import sum_table
@@ -122,9 +111,11 @@ def _attach(
 ) -> TableFiles:
     """Make a table of a database visible to a connection; return it with its name in statements."""
     # rows that the database computes are written to ``copy`` by another process; None: here
-    there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
-    name = _choose_table(files, {name: computed for name, (_, computed) in there.items()})
-    own_name, computed = there[name]
+    rows = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
+    names = [name if schema == "main" else f"{schema}.{name}" for schema, name, _ in rows]
+    there = dict(zip(names, rows, strict=True))
+    name = _choose_table(files, {name: computed for name, (_, _, computed) in there.items()})
+    *own_name, computed = there[name]
     if computed and copy is not None:
         _compute_apart(files, name, copy, memory_limit)
         own = replace(files, kind="duckdb", paths=(copy,), table="rows")
@@ -136,22 +127,16 @@ def _attach(
     return replace(files, table=table, columns=tuple(row[0] for row in described))
 
 
-def _tables(
-    database: Connection, files: TableFiles, called: str
-) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Attach a DuckDB database; map its tables to schema and name, and True if computed."""
+def _tables(database: Connection, files: TableFiles, called: str) -> list[tuple[str, str, bool]]:
+    """Attach a DuckDB database; return schema and name of its tables, and True if computed."""
     place = literal(str(files.paths[0].absolute()))
     database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
-    rows = database.execute(
+    return database.execute(
         "SELECT schema_name, table_name, contains(sql, 'GENERATED ALWAYS AS') FROM duckdb_tables() "
         "WHERE database_name = $1 AND NOT internal UNION ALL SELECT schema_name, view_name, true "
         "FROM duckdb_views() WHERE database_name = $1 AND NOT internal ORDER BY ALL",
         [called],
     ).fetchall()
-    return {
-        name if schema == "main" else f"{schema}.{name}": ((schema, name), computed)
-        for schema, name, computed in rows
-    }
 
 
 def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
@@ -239,18 +224,15 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
 
     try:
         place = files.paths[0].absolute().as_uri()
-        source = sqlite3.connect(f"{place}?mode=ro", uri=True)
-        try:
+        with closing(sqlite3.connect(f"{place}?mode=ro", uri=True)) as source:
             source.execute("PRAGMA trusted_schema = OFF")
             yield source
-        finally:
-            source.close()
     except (sqlite3.Error, UnicodeError) as error:
         raise files.error(f"is no database that can be read: {error}") from None
 
 
-def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Map the tables of a SQLite database to schema and name, and True if computed."""
+def _sqlite_tables(files: TableFiles) -> list[tuple[str, str, bool]]:
+    """Return schema and name of the tables of a SQLite database, and True if computed."""
     # stored tables have a root page; views and virtual tables have none
     with _sqlite(files) as source:
         rows = source.execute(
@@ -258,48 +240,35 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]
             "('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY name"
         ).fetchall()
         generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 0"
-        return {
-            name: (
-                ("main", name),
-                not stored or source.execute(generated, [name]).fetchone()[0] > 0,
-            )
+        return [
+            ("main", name, not stored or source.execute(generated, [name]).fetchone()[0] > 0)
             for name, stored in rows
-        }
+        ]
 
 
 def _read_sqlite(database: Connection, files: TableFiles, name: str, called: str) -> TableFiles:
+    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
     most = _seconds([files]) or 0
     last = time.monotonic() + most
     with _sqlite(files) as source:
         source.set_progress_handler(lambda: time.monotonic() > last, _SQLITE_STEPS_PER_CLOCK_CHECK)
         try:
-            return _copy(source, database, files, name, called)
+            rows = source.execute(f"SELECT * FROM {identifier(name)}")
+            columns = [entry[0] for entry in rows.description]
+            own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
+            database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
+            while batch := rows.fetchmany(_SQLITE_BATCH):
+                block: Any = {
+                    f"c{i}": np.array([_json(value) for value in values], dtype=object)
+                    for i, values in enumerate(zip(*batch, strict=True))
+                }
+                database.register("block", block)
+                database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
+                database.unregister("block")
         except source.OperationalError as error:
             if time.monotonic() > last:
                 raise _too_long(files, name, most) from None
             raise error from None
-
-
-def _copy(
-    source: Any,
-    database: Connection,
-    files: TableFiles,
-    name: str,
-    called: str,
-) -> TableFiles:
-    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
-    rows = source.execute(f"SELECT * FROM {identifier(name)}")
-    columns = [entry[0] for entry in rows.description]
-    own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
-    database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
-    while batch := rows.fetchmany(_SQLITE_BATCH):
-        block: Any = {
-            f"c{i}": np.array([_json(value) for value in values], dtype=object)
-            for i, values in enumerate(zip(*batch, strict=True))
-        }
-        database.register("block", block)
-        database.execute(f"INSERT INTO {called}_rows SELECT * FROM block")
-        database.unregister("block")
     names = ", ".join(f"c{i} AS {identifier(column)}" for i, column in enumerate(columns))
     database.execute(f"CREATE TEMP VIEW {called} AS SELECT {names} FROM {called}_rows")
     return replace(files, table=called, columns=tuple(columns))
@@ -315,6 +284,12 @@ def _json(value: Any) -> str | None:
 # --- Columns of tables that the engine counts
 
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
+_ENCODINGS = ("utf-8", "utf8", "ascii")
+
+
+def _given(*columns: str | None) -> list[str]:
+    """Return those of some columns that are given."""
+    return [column for column in columns if column is not None]
 
 
 @contextmanager
@@ -328,24 +303,17 @@ def _opened(
         folder = folder_of(database)
         attached, most = list(tables), _seconds(tables)
         stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
-        copies = {
-            place: folder / f"table_{place}"
-            for place, files in enumerate(tables)
-            if files.kind in DATABASES
-        }
+        databases = [(i, files) for i, files in enumerate(tables) if files.kind in DATABASES]
+        copies = [folder / f"table_{i}" for i, _ in databases]
         try:
-            own = (
-                path for place, copy in copies.items() for path in _files_of(tables[place], copy)
-            )
-            lock(database, stored, own)
+            pairs = zip(databases, copies, strict=True)
+            lock(database, stored, [p for (_, own), copy in pairs for p in _files_of(own, copy)])
             with _limited(database, most):
-                for place, copy in copies.items():
-                    if (first := tables.index(tables[place])) < place:  # the same table again
-                        attached[place] = attached[first]
-                        continue
-                    attached[place] = _attach(
-                        database, tables[place], copy.name, copy, memory_limit
-                    )
+                for (i, own), copy in zip(databases, copies, strict=True):
+                    if (first := tables.index(own)) < i:  # the same table again
+                        attached[i] = attached[first]
+                    else:
+                        attached[i] = _attach(database, own, copy.name, copy, memory_limit)
                 yield database, attached
         except duckdb.InterruptException:
             raise attached[0].error(
@@ -367,33 +335,6 @@ def _described(database: Connection, files: TableFiles, columns: Sequence[str]) 
         if _NESTED.search(kind):
             raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
     return replace(files, types=types)
-
-
-def _condense(
-    database: Connection,
-    table: TableFiles,
-    columns: Sequence[str],
-    unit: str | None = None,
-    group: str | None = None,
-    *,
-    may_be_blank: bool = False,
-) -> Cells:
-    """Count the different rows of a table, and the different units."""
-    every = [*columns, *([] if group is None else [group])]
-    own = [f"{table.called(column)} AS c{i}" for i, column in enumerate(every)]
-    own += [] if unit is None else [f"{table.text(unit)} AS u"]
-    asked = every if unit is None else [*every, unit]
-    rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
-    with watched(database):
-        kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
-    values = [
-        [table.value(column, value) for value in own]
-        for column, own in zip(every, kinds.values, strict=True)
-    ]
-    if may_be_blank and any(is_missing(value) for own in values for value in own):
-        raise NeedsRowsError("some cells are blank")
-    _refuse_missing(table, every, values, kinds, unit, group)
-    return _cells_of(table.kind, every, values, kinds, unit, group)
 
 
 def _refuse_missing(
@@ -430,14 +371,11 @@ def _cells_of(
     group: str | None = None,
 ) -> Cells:
     """Return the cells of a table with equal rows and units kept once; a group column is last."""
-    read = {}
     row = slice(None) if kinds.row is None else kinds.row
-    for column, own in zip(columns, values, strict=True):
-        codes, distinct = factorise(own)
-        read[column] = (codes[row], distinct)
-    if kinds.unit is None or kinds.units is None:
-        repeats, units = Repeats(None, kinds.number), None
-    else:
+    coded = ((column, *factorise(own)) for column, own in zip(columns, values, strict=True))
+    read = {column: (codes[row], distinct) for column, codes, distinct in coded}
+    repeats, units = Repeats(None, kinds.number), None
+    if kinds.unit is not None and kinds.units is not None:
         repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
     labels = list(columns) if group is None else list(columns[:-1])
     return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
@@ -481,11 +419,8 @@ def _explain(
     reason = first.split(": ", 1)[-1]
     if number is not None:  # errors of CSV give the reason further below
         reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
-    for table in tables:
-        for own in table.paths:
-            reason = reason.replace(f'"{own.absolute()}"', "it").replace(
-                f"'{own.absolute()}'", "it"
-            )
+    for own in [path.absolute() for table in tables for path in table.paths]:
+        reason = reason.replace(f'"{own}"', "it").replace(f"'{own}'", "it")
     return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
 
 
@@ -536,9 +471,8 @@ def sum_large_scores(
     if files is None:
         return None
     with _opened([files], choices.memory_limit) as (database, (table,)):
-        named = _with_names(database, table)
-        names, unit = _choose_names(named, columns, options)
-        scanned = _described(database, named, [*names, *([] if unit is None else [unit])])
+        named, names, unit = _choose_names(database, table, columns, options)
+        scanned = _described(database, named, [*names, *_given(unit)])
         own = [f"{_number(scanned, name)} AS s{k}" for k, name in enumerate(names)]
         own.append(f"{scanned.text(unit or '')} AS u")
         rows = f"SELECT {', '.join(own)} FROM {scanned.scan(list(scanned.types))}"
@@ -558,10 +492,9 @@ _NO_NUMBER = re.compile(r"Could not convert string ('.*') to DOUBLE")
 
 def _number(table: TableFiles, column: str) -> str:
     """Return a column of scores as an SQL expression for numbers."""
-    value, kind = table.called(column), table.types[column]
-    if kind in ("VARCHAR", "JSON"):
-        text = f"nullif(trim({table.text(column)}), '')"
-        return f"CAST({text} AS DOUBLE)"
+    value = table.called(column)
+    if table.types[column] in ("VARCHAR", "JSON"):
+        value = f"nullif(trim({table.text(column)}), '')"
     return f"CAST({value} AS DOUBLE)"
 
 
@@ -570,13 +503,10 @@ def _sides_of_cells(
 ) -> list[Any]:
     """Return the labels of every column with repeats; ``tell`` adds a note on the engine."""
     rows = int(cells.repeats.of_rows(cells.units).sum()) if cells.repeats is not None else 0
-    first, *others = Sides(
-        cells, replace(options, task="labels"), files.name, Source(files.name, b" ")
-    ).make()
-    if not tell:
-        return [first, *others]
+    source = Source(files.name, b" ")
+    first, *others = Sides(cells, replace(options, task="labels"), files.name, source).make()
     note = f"{files.name}: {rows:,} rows, counted by the engine: no single row can be shown"
-    return [replace(first, notes=(*first.notes, note)), *others]
+    return [replace(first, notes=(*first.notes, note)) if tell else first, *others]
 
 
 def _can_be_read_by_rows(files: TableFiles) -> bool:
@@ -627,17 +557,15 @@ def _is_large(path: Path) -> bool:
 
 def _needs_rows(options: Options) -> str | None:
     """Return the option that columns of labels alone cannot serve, or None."""
-    if options.task not in (None, "labels"):
-        return f"task={options.task!r}"
-    if options.multilabel:
-        return "multilabel="
-    if options.probability_columns:
-        return "probability_columns="
-    if options.input_format not in (None, "table"):
-        return f"input_format={options.input_format!r}"
-    if options.encoding is not None and options.encoding.lower() not in ("utf-8", "utf8", "ascii"):
-        return f"encoding={options.encoding!r}"
-    return None
+    other = options.encoding is not None and options.encoding.lower() not in _ENCODINGS
+    refused = {
+        f"task={options.task!r}": options.task not in (None, "labels"),
+        "multilabel=": options.multilabel,
+        "probability_columns=": options.probability_columns,
+        f"input_format={options.input_format!r}": options.input_format not in (None, "table"),
+        f"encoding={options.encoding!r}": other,
+    }
+    return next((name for name, is_wanted in refused.items() if is_wanted), None)
 
 
 def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bool:
@@ -652,49 +580,48 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
 
 
 def _count(
-    database: Connection,
-    files: TableFiles,
-    options: Options,
-    gold: Any,
-    columns: Sequence[Any],
+    database: Connection, files: TableFiles, options: Options, gold: Any, columns: Sequence[Any]
 ) -> Cells:
     wanted = [gold, *columns] if columns else [gold, None]
-    files = _with_names(database, files)
-    names, unit = _choose_names(files, wanted, options)
+    files, names, unit = _choose_names(database, files, wanted, options)
     group = _named(files, options.group, options)
-    beside = [column for column in (unit, group) if column is not None]
-    scanned = _described(database, files, [*names, *beside, *options.key])
+    scanned = _described(database, files, [*names, *_given(unit, group), *options.key])
     if options.key:  # refuse repeated ids and rows without an id
         alone = _matched([scanned], names[:1], replace(options, group=None), None)
         database.execute(f"CREATE TEMP TABLE matched AS {alone}")
         _settle(database, [scanned], options.key, "error")
     if group in names:  # one column would be both labels and groups
         raise NeedsRowsError(f"column {group!r} holds labels and groups")
-    blank = options.blank is not None
-    cells = _condense(database, scanned, names, unit, group, may_be_blank=blank)
-    _refuse_tags(cells, names[0], options)
-    return cells
-
-
-def _with_names(database: Connection, files: TableFiles) -> TableFiles:
-    """Return the table with its column names; for Parquet, only the engine knows them."""
-    if files.kind != "parquet" or files.columns:
-        return files
-    names = [name for name, _ in columns_of_file(database, files.paths[0])]
-    return replace(files, columns=(*names, *files.partitions))
+    every = [*names, *_given(group)]
+    own = [f"{scanned.called(column)} AS c{i}" for i, column in enumerate(every)]
+    own += [f"{scanned.text(name)} AS u" for name in _given(unit)]
+    rows = f"SELECT {', '.join(own)} FROM {scanned.scan([*every, *_given(unit)])}"
+    with watched(database):
+        kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
+    held = zip(every, kinds.values, strict=True)
+    values = [[scanned.value(column, value) for value in cells] for column, cells in held]
+    if options.blank is not None and any(is_missing(v) for cells in values for v in cells):
+        raise NeedsRowsError("some cells are blank")
+    _refuse_missing(scanned, every, values, kinds, unit, group)
+    found = _cells_of(scanned.kind, every, values, kinds, unit, group)
+    _refuse_tags(found, names[0], options)
+    return found
 
 
 def _choose_names(
-    files: TableFiles, wanted: Sequence[Any], options: Options
-) -> tuple[list[str], str | None]:
-    """Return the names of the columns of labels and of the column of units."""
+    database: Connection, files: TableFiles, wanted: Sequence[Any], options: Options
+) -> tuple[TableFiles, list[str], str | None]:
+    """Return the table with its column names, those of labels, and that of units."""
+    if files.kind == "parquet" and not files.columns:  # only the engine knows them
+        own = [name for name, _ in columns_of_file(database, files.paths[0])]
+        files = replace(files, columns=(*own, *files.partitions))
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
     chosen, unit, _ = choose_columns(
         Wanted(names, unit, predicted=predicted), list(dict.fromkeys(files.columns)), files.error
     )
-    return chosen, unit
+    return files, chosen, unit
 
 
 def _named(files: TableFiles, column: Any, options: Options) -> str | None:
@@ -730,10 +657,7 @@ _STAND_IN = "\x00"  # label of a missing row; sorts before all others
 
 
 def read_large_joined(
-    paths: Sequence[Any],
-    columns: Sequence[str | None],
-    options: Options,
-    choices: ReadingOptions,
+    paths: Sequence[Any], columns: Sequence[str | None], options: Options, choices: ReadingOptions
 ) -> tuple[Labels, list[Labels], list[str]] | None:
     """Read gold (the first), the systems and notes from tables joined by id; None if all small."""
     if not all(map(is_path_of_table, paths)):
@@ -767,38 +691,47 @@ def _join(
     options: Options,
     on_missing: str,
 ) -> tuple[Labels, list[Labels], list[str]]:
-    scanned, names = [], []
-    unit = None
+    scanned, names, unit = [], [], None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
         of_side = replace(options, predicted=place > 0, unit=None if place else options.unit)
-        named = _with_names(database, files)
-        (name,), own_unit = _choose_names(named, [column], of_side)
-        asked = [name, *options.key]
-        if not place:
-            unit = own_unit
-            asked += [beside for beside in (unit, options.group) if beside is not None]
-        scanned.append(_described(database, named, asked))
+        named, (name,), own_unit = _choose_names(database, files, [column], of_side)
+        beside = [] if place else _given(own_unit, options.group)
+        scanned.append(_described(database, named, [name, *options.key, *beside]))
         names.append(name)
+        unit = unit if place else own_unit
     with watched(database):
         database.execute(f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options, unit)}")
     notes = _settle(database, scanned, options.key, on_missing)
     width = len(tables)
     fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
-    selected = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
-    selected += "" if options.group is None else f", g AS c{2 * width}"
+    selected = [f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width)]
+    selected += [f"g AS c{2 * width}" for _ in _given(options.group)]
+    selected += ["w AS u" for _ in _given(unit)]
+    rows = f"SELECT {', '.join(selected)} FROM matched WHERE {' AND '.join(fits)}"
     size = 2 * width + (options.group is not None)
-    rows = f"SELECT {selected}{', w AS u' if unit is not None else ''} FROM matched WHERE "
     with watched(database):
-        kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
+        kinds = count_kinds(database, rows, size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
-        held = kinds.values[width + i]
-        own = [table.value(name, value) for value in kinds.values[i]]
+        held = list(zip(kinds.values[i], kinds.values[width + i], strict=True))
+        own = [table.value(name, value) if n else _STAND_IN for value, n in held]
         there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
-        asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
-        _refuse_missing(table, [name], [asked], there, unit)
-        values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
-    return (*_sides(scanned, names, values, kinds, unit, options), notes)
+        _refuse_missing(table, [name], [own], there, unit)
+        values.append(own)
+    # the labels of gold and of the systems, each with its own notes
+    sides = []
+    plain = replace(options, key=(), unit=None, group=None)
+    for table, name, own in zip(scanned, names, values, strict=True):
+        is_gold = table is scanned[0]
+        groups = _given(options.group) if is_gold else []
+        of_group = [[table.value(g, value) for value in kinds.values[2 * width]] for g in groups]
+        group = options.group if is_gold else None
+        cells = _cells_of(table.kind, [name, *groups], [own, *of_group], kinds, unit, group)
+        _refuse_tags(cells, name, options)
+        (side,) = _sides_of_cells(table, cells, plain, tell=is_gold)
+        labels = (NOTHING if label == _STAND_IN else label for label in side.names)
+        sides.append(replace(side, names=tuple(labels)))
+    return sides[0], sides[1:], notes
 
 
 def _matched(
@@ -818,8 +751,7 @@ def _matched(
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
         if group is not None:
             own.append(f"{table.called(group) if not place else 'NULL'} AS g")
-        beside = [column for column in (unit, group) if column is not None and not place]
-        asked = [*key, name, *beside]
+        asked = [*key, name, *([] if place else _given(unit, group))]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
@@ -836,10 +768,7 @@ def _matched(
 
 
 def _settle(
-    database: Connection,
-    tables: Sequence[TableFiles],
-    key: Sequence[str],
-    on_missing: str,
+    database: Connection, tables: Sequence[TableFiles], key: Sequence[str], on_missing: str
 ) -> list[str]:
     """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
@@ -866,31 +795,3 @@ def _settle(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
     ).fetchall()
     return settle(wrong, key, on_missing, answered, common)
-
-
-def _sides(
-    tables: Sequence[TableFiles],
-    names: Sequence[str],
-    values: Sequence[Sequence[Any]],
-    kinds: Kinds,
-    unit: str | None,
-    options: Options,
-) -> tuple[Labels, list[Labels]]:
-    """Return the labels of gold and of the systems, each with its own notes."""
-    sides = []
-    plain = replace(options, key=(), unit=None, group=None)
-    for table, name, own in zip(tables, names, values, strict=True):
-        has_all = NOTHING not in own
-        content = [v if has_all or v != NOTHING else _STAND_IN for v in own]
-        columns, contents, group = [name], [content], None
-        if options.group is not None and table is tables[0]:
-            group = options.group
-            columns.append(group)
-            contents.append([table.value(group, value) for value in kinds.values[2 * len(tables)]])
-        cells = _cells_of(table.kind, columns, contents, kinds, unit, group)
-        _refuse_tags(cells, name, options)
-        (side,) = _sides_of_cells(table, cells, plain, tell=table is tables[0])
-        if not has_all:
-            side = replace(side, names=tuple(NOTHING if n == _STAND_IN else n for n in side.names))
-        sides.append(side)
-    return sides[0], sides[1:]

@@ -30,16 +30,9 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "counting": (
-            "TallyWarning",
-            "count_table",
-            "tally",
-        ),
+        "counting": ("TallyWarning", "count_table", "tally"),
         "scores": ("SummedScores",),
-        "tags": (
-            "TagCounter",
-            "count_tags",
-        ),
+        "tags": ("TagCounter", "count_tags"),
         "tallied": ("Tallied",),
     },
 )

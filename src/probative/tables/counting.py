@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,36 +122,25 @@ def count_table(
     )
 
 
-@dataclass
 class _Counted:
     """The queries of one table and their results."""
 
-    source: Frame
-    asked: _Asked
-    on_null: str
-    columns: dict[str, LabelColumn] = field(init=False)
-    labels: tuple[str, ...] = field(init=False)
-    groups: tuple[Hashable, ...] = field(init=False)
-    cells: Cells = field(init=False)
-    notes: list[str] = field(init=False, default_factory=list)
-
-    def __post_init__(self) -> None:
-        keys = [*self.asked.groups, *self.asked.labels]
-        unit = None if self.asked.unit is None else "u"
-        rows = fetch(lambda: count_cells(self.source, keys, unit), _MOST_CELLS)
+    def __init__(self, source: Frame, asked: _Asked, on_null: str):
+        self.source, self.asked, self.on_null = source, asked, on_null
+        self.notes: list[str] = []
+        keys, unit = [*asked.groups, *asked.labels], None if asked.unit is None else "u"
+        rows = fetch(lambda: count_cells(source, keys, unit), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
             raise InputError(
-                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {self.asked.gold!r} and the "
+                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {asked.gold!r} and the "
                 f"columns of the systems labels? Expected fewer labels, systems or groups"
             )
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
-        values = {safe: values_of(rows[safe]) for safe in self.asked.labels}
-        self.columns = {
-            safe: LabelColumn.of(parameter, name, values[safe])
-            for safe, (parameter, name) in self.asked.labels.items()
-        }
+        values = {safe: values_of(rows[safe]) for safe in asked.labels}
+        named = asked.labels.items()
+        self.columns = {safe: LabelColumn.of(*own, values[safe]) for safe, own in named}
         gold = self.columns["g"]
         refuse_continuous(
             [value for value, text in gold.texts.items() if text is not None],
@@ -160,19 +149,15 @@ class _Counted:
         )
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
-        codes = np.array(
-            [
-                [code[column.texts[v]] for v in values[safe]]
-                for safe, column in self.columns.items()
-            ],
-            dtype=np.int64,
-        )
+        columns = self.columns.items()
+        coded = [[code[column.texts[v]] for v in values[safe]] for safe, column in columns]
+        codes = np.array(coded, dtype=np.int64)
         kept = self._without_gaps(codes, number)
-        if unit is not None and self.on_null != "drop":
+        if unit is not None and on_null != "drop":
             lost = int(number.sum() - np.sum(rows[HELD], dtype=np.float64))
             if lost:
                 what = missing_labels(lost, int(number.sum()))
-                raise InputError(f"unit: column {self.asked.unit!r} {what}, or on_null='drop'")
+                raise InputError(f"unit: column {asked.unit!r} {what}, or on_null='drop'")
         group = self._grouped(rows, kept)
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
@@ -201,11 +186,8 @@ class _Counted:
         """Return True for every kind of row that counts, by the policy for missing labels."""
         gaps, total = codes < 0, int(number.sum())
         everything = np.ones(codes.shape[1], dtype=bool)
-        lacking = [
-            (column, int(number @ gap))
-            for column, gap in zip(self.columns.values(), gaps, strict=True)
-            if gap.any()
-        ]
+        columns = zip(self.columns.values(), gaps, strict=True)
+        lacking = [(column, int(number @ gap)) for column, gap in columns if gap.any()]
         if not lacking:
             return everything
         missing = ", ".join(f"{n:,} of {total:,} in {column.name!r}" for column, n in lacking)
@@ -249,14 +231,9 @@ class _Counted:
             ):
                 alone = np.flatnonzero((there > 0) & (other == 0))
                 if len(alone):
-                    listed = ", ".join(
-                        f"{self.labels[i]!r} ({int(there[i]):,})" for i in alone[:_MOST_EXAMPLES]
-                    )
-                    more = (
-                        f" and {len(alone) - _MOST_EXAMPLES:,} more"
-                        if len(alone) > _MOST_EXAMPLES
-                        else ""
-                    )
+                    first, rest = alone[:_MOST_EXAMPLES], len(alone) - _MOST_EXAMPLES
+                    listed = ", ".join(f"{self.labels[i]!r} ({int(there[i]):,})" for i in first)
+                    more = f" and {rest:,} more" if rest > 0 else ""
                     notes.append(f"{side!r} has labels that {lacking!r} never has: {listed}{more}")
         return notes
 
@@ -271,21 +248,32 @@ class _Counted:
             number = np.asarray(rows[NUMBER], dtype=np.int64)
             names = statistics_of(len(self.asked.systems))
             sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
-        keys = self._unit_keys(rows, groups, positive)
-        whole = np.array([label == positive for _, label in keys], dtype=bool)
-        self._same_table(int((number * sums[:, 0] * whole).sum()))  # every row counts once
-        return units_by_key(keys, sums, number)
+        size = len(rows[NUMBER])
+        group: list[int | None] = [None] * size
+        if groups:
+            at = {key: i for i, key in enumerate(self.groups)}
+            group = [at[key] for key in group_keys(rows, groups, size, single=self.asked.single_by)]
+        labels = [positive] * size
+        if positive is None:
+            labels = [None if label == ALL else str(label) for label in rows["label"]]
+        # every row counts once: refuse a table that changed between its two queries
+        whole = np.array([label == positive for label in labels], dtype=bool)
+        seen, expected = int((number * sums[:, 0] * whole).sum()), int(self.cells.number.sum())
+        if seen > expected or (seen < expected and self.on_null != "drop"):
+            raise InputError(
+                f"frame: the table changed while it was counted, from {expected:,} rows to "
+                f"{seen:,}; expected one that stays"
+            )
+        if seen < expected:
+            self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
+        return units_by_key(list(zip(group, labels, strict=True)), sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
     ) -> dict[str, Sequence[Any]]:
-        asked: dict[str, Any] = {
-            "positive": positive,
-            "drop": self.on_null == "drop",
-            "fineness": fineness,
-        }
+        how: Any = {"positive": positive, "drop": self.on_null == "drop", "fineness": fineness}
         return fetch(
-            lambda: count_units(self.source, groups, "u", self.columns, **asked), _MOST_KINDS
+            lambda: count_units(self.source, groups, "u", self.columns, **how), _MOST_KINDS
         )
 
     def _alike(
@@ -309,30 +297,6 @@ class _Counted:
         places = kind.tolist()
         taken = {n: values_of(rows[n]) for n in there}
         return {n: [own[place] for place in places] for n, own in taken.items()}, sums, number
-
-    def _unit_keys(
-        self, rows: dict[str, Sequence[Any]], groups: list[str], positive: str | None
-    ) -> list[tuple[int | None, str | None]]:
-        size = len(rows[NUMBER])
-        group: list[int | None] = [None] * size
-        if groups:
-            at = {key: i for i, key in enumerate(self.groups)}
-            group = [at[key] for key in group_keys(rows, groups, size, single=self.asked.single_by)]
-        if positive is not None:
-            return [(own, positive) for own in group]
-        labels = [None if label == ALL else str(label) for label in rows["label"]]
-        return list(zip(group, labels, strict=True))
-
-    def _same_table(self, seen: int) -> None:
-        """Refuse a table that changed between its two queries."""
-        expected = int(self.cells.number.sum())
-        if seen > expected or (seen < expected and self.on_null != "drop"):
-            raise InputError(
-                f"frame: the table changed while it was counted, from {expected:,} rows to "
-                f"{seen:,}; expected one that stays"
-            )
-        if seen < expected:
-            self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
 
 
 def check_asked(
@@ -545,12 +509,11 @@ def _systems(
     pred: object, a: object, b: object, systems: Sequence[str] | Mapping[str, str] | None
 ) -> tuple[Sequence[str] | Mapping[str, str], tuple[str, ...]]:
     """Return the columns of the systems, and the parameter that named each."""
-    given = [name for name, value in (("pred", pred), ("a", a), ("b", b)) if value is not None]
+    named: dict[str, Any] = {"pred": pred, "a": a, "b": b}
+    given = {name: column for name, column in named.items() if column is not None}
     if systems is not None and not given:
         return systems, ()
-    if systems is None and given == ["pred"]:
-        return {"pred": pred}, ("pred",)  # type: ignore[dict-item]
-    if systems is None and given == ["a", "b"]:
-        return {"a": a, "b": b}, ("a", "b")  # type: ignore[dict-item]
+    if systems is None and tuple(given) in (("pred",), ("a", "b")):
+        return given, tuple(given)
     listed = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
     raise InputError(f"pred: {listed} given; expected pred, or a and b, or systems")

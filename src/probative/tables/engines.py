@@ -84,29 +84,25 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
     """Run an aggregate query (eager libraries compute while it is made); return rows by column."""
-    frame = None
+    import narwhals as nw
+
+    asked = None
     try:
-        frame = query()
-        return _fetch(frame if limit is None else frame.head(limit + 1))
+        asked = query()
+        frame = asked if limit is None else asked.head(limit + 1)
+        native, schema, kind = nw.to_native(frame), frame.collect_schema(), frame.implementation
+        if kind.is_duckdb() and all(map(_fits_array, schema.values())):
+            columns = native.fetchnumpy()
+            return {name: _as_python(columns[name]) for name in schema.names()}
+        if kind.is_duckdb() or kind.is_spark_like():  # needs neither Arrow nor pandas
+            rows = native.fetchall() if kind.is_duckdb() else native.collect()
+            return {name: [row[i] for row in rows] for i, name in enumerate(schema.names())}
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return {name: eager.get_column(name).to_list() for name in schema.names()}
     except InputError:
         raise
     except Exception as error:
-        raise _failure(error, frame) from None
-
-
-def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
-    import narwhals as nw
-
-    native, names = nw.to_native(frame), frame.collect_schema().names()
-    kind = frame.implementation
-    if kind.is_duckdb() and all(map(_fits_array, frame.collect_schema().values())):
-        columns = native.fetchnumpy()
-        return {name: _as_python(columns[name]) for name in names}
-    if kind.is_duckdb() or kind.is_spark_like():  # needs neither Arrow nor pandas
-        rows = native.fetchall() if kind.is_duckdb() else native.collect()
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return {name: eager.get_column(name).to_list() for name in names}
+        raise _failure(error, asked) from None
 
 
 def _fits_array(dtype: Any) -> bool:

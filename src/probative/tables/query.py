@@ -142,39 +142,29 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
 
     schema = frame.collect_schema()
     texts = [f"text_{safe}" for safe in columns]
-    frame = frame.select(
-        *keep,
-        *(_text(safe, c, schema[safe]).alias(t) for t, (safe, c) in zip(texts, columns.items(),
-                                                                      strict=True)),
-    )  # fmt: skip
+    own = ((safe, _text(safe, column, schema[safe])) for safe, column in columns.items())
+    frame = frame.select(*keep, *(text.alias(f"text_{safe}") for safe, text in own))
     sides = len(texts)
 
     def same(i: int, j: int) -> nw.Expr:
-        return _equal(texts[i], texts[j])
+        """Return the condition that two texts are present and equal; it is never null."""
+        a, b = nw.col(texts[i]), nw.col(texts[j])
+        return ~a.is_null() if i == j else (a == b) & ~a.is_null() & ~b.is_null()
 
     branches = [_summands(frame, keep, sides, same, nw.lit(ALL))]
     for place in range(sides):
         yes = [same(place, k) for k in range(sides)]
-        own = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
+        named = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
         label = nw.col(texts[place])
-        branches.append(_summands(own, keep, sides, partial(_both, yes), label))
+        branches.append(_summands(named, keep, sides, partial(_both, yes), label))
     # sum before joining: fewer rows, and plans that every optimiser handles well
-    sums = [nw.col(name).sum() for name in statistics_of(len(columns) - 1)]
-    branches = [own.group_by(*keep, "label").agg(*sums) for own in branches]
+    sums = [nw.col(name).sum() for name in statistics_of(sides - 1)]
+    branches = [branch.group_by(*keep, "label").agg(*sums) for branch in branches]
     return nw.concat(branches, how="vertical")  # type: ignore[type-var]
 
 
 def _both(yes: list[nw.Expr], i: int, j: int) -> nw.Expr:
     return yes[i] if i == j else yes[i] & yes[j]
-
-
-def _equal(a: str, b: str) -> nw.Expr:
-    """Return the condition that two texts are present and equal; it is never null."""
-    import narwhals as nw
-
-    if a == b:
-        return ~nw.col(a).is_null()
-    return (nw.col(a) == nw.col(b)) & ~nw.col(a).is_null() & ~nw.col(b).is_null()
 
 
 def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
@@ -382,13 +372,11 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     parts = {name: own.cast(nw.Int64) for name, own in _parts(systems).items()}
     split = by_unit.select(*keys, *(own.alias(f"_{name}") for name, own in parts.items()))
     numbers = {n: nw.col(f"_{n}") for n in free}
-    split = split.with_columns(
-        *((own.cast(nw.Float64) ** 0.5 * fineness).cast(nw.Int64).alias(f"bin_{n}")
-          for n, own in numbers.items()),
-        *((own * own).alias(f"own_{n}") for n, own in numbers.items()),
-    )  # fmt: skip
+    roots = {n: own.cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
+    bins = [own.cast(nw.Int64).alias(f"bin_{n}") for n, own in roots.items()]
+    split = split.with_columns(*bins, *((x * x).alias(f"own_{n}") for n, x in numbers.items()))
     kinds = [*keys, *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
-    sums = [nw.col(f"_{name}").sum().alias(f"sum_{name}") for name in free]
+    sums = [own.sum().alias(f"sum_{name}") for name, own in numbers.items()]
     sums += [nw.col(f"own_{name}").sum().alias(f"square_{name}") for name in free]
     return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)
 
@@ -398,10 +386,14 @@ def units_alike(
 ) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
     """Split merged kinds: kind of each row, its sums, number of units, lost share of variance."""
     number = np.asarray(rows[NUMBER], dtype=np.int64)
-    totals = np.array(
-        [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
-    ).T.reshape(len(number), -1)
-    kind, free, times = _equal_shares(totals, number)
+    columns = [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
+    # divide the totals among the units; the first units get one more if there is a remainder
+    share, remainder = np.divmod(np.stack(columns, axis=1), number[:, None])
+    begins = np.pad(np.sort(remainder), ((0, 0), (1, 0)))
+    ends = np.concatenate([begins[:, 1:], number[:, None]], axis=1)
+    kind, part = np.nonzero(ends > begins)
+    begin = begins[kind, part]
+    free, times = share[kind] + (remainder[kind] > begin[:, None]), ends[kind, part] - begin
     fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind] for n in _FIXED[systems]]
     squares = np.array([np.sum(np.asarray(rows[f"square_{n}"], float)) for n in _FREE[systems]])
     cases, n = free.astype(np.float64), times.sum()
@@ -410,21 +402,6 @@ def units_alike(
     moving = true > 0
     lost = float(np.max(1 - left[moving] / true[moving], initial=0.0))
     return kind, _sums(free, fixed), times, lost
-
-
-def _equal_shares(
-    totals: NDArray[np.int64], number: NDArray[np.int64]
-) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Divide totals among so many units; the first units get one more if there is a remainder."""
-    share, remainder = np.divmod(totals, number[:, None])
-    begins = np.concatenate(
-        [np.zeros((len(number), 1), dtype=np.int64), np.sort(remainder)], axis=1
-    )
-    ends = np.concatenate([begins[:, 1:], number[:, None]], axis=1)
-    kind, part = np.nonzero(ends > begins)
-    begin = begins[kind, part]
-    shares = share[kind] + (remainder[kind] > begin[:, None])
-    return kind, shares, ends[kind, part] - begin
 
 
 def _sums(free: NDArray[np.int64], fixed: list[NDArray[np.int64]]) -> Array:

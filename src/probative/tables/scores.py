@@ -147,21 +147,20 @@ def sum_table(
         raise InputError(
             f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows; expected units"
         )
-    least, most = _extremes(source, list(columns)) if range_ is not None else (None, None)
+    least = most = None
     if range_ is not None:
+        least, most = _extremes(source, list(columns))
         refuse_outside(range_, least, most)
-    size = len(rows.number)
-    own = group_keys(rows.keys, list(groups), size, single=single_by)
+    own = group_keys(rows.keys, list(groups), len(rows.number), single=single_by)
     order: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
     for place, group in enumerate(own):
         order[group].append(place)
-    found = {}
-    for group, places in order.items():
-        part = rows.at(np.array(places))
-        found[group] = SummedScores(
-            tuple(systems), part.sums, part.squares, part.number, range_, least, most, left_out
-        )
-    return found
+    names, shared = tuple(systems), (range_, least, most, left_out)
+    parts = {group: rows.at(np.array(places)) for group, places in order.items()}
+    return {
+        group: SummedScores(names, part.sums, part.squares, part.number, *shared)
+        for group, part in parts.items()
+    }
 
 
 def refuse_outside(range_: Range, least: float | None, most: float | None) -> None:
@@ -250,8 +249,8 @@ def _complete(frame: Frame, columns: list[str]) -> Frame:
     """Return the rows that have a finite score of every system."""
     import narwhals as nw
 
-    there = (~nw.col(c).is_null() & ~nw.col(c).is_nan() & (nw.col(c).abs() != math.inf)
-             for c in columns)  # fmt: skip
+    own = map(nw.col, columns)
+    there = (~c.is_null() & ~c.is_nan() & (c.abs() != math.inf) for c in own)
     return frame.filter(reduce(and_, there))
 
 

@@ -115,10 +115,9 @@ class TagCounter:
 
     def count(self, columns: Mapping[str, list[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Count sentences, given their tags by column; return one row of numbers per sentence."""
-        sides = {name: _sentences(name, columns[name]) for name in (self.gold, *self.systems)}
+        sides = {name: _sentences(name, columns[name]) for name in self._columns()}
         gold = sides[self.gold]
-        for name in self._columns():
-            own = _sentences(name, columns[name])
+        for name, own in sides.items():
             for place, (expected, tags) in enumerate(zip(gold, own, strict=True)):
                 if len(tags) != len(expected):
                     raise InputError(
@@ -256,8 +255,11 @@ def _mapped(source: Frame, counter: TagCounter) -> Frame:
 
     native, kind = nw.to_native(source), source.implementation
     if kind.is_spark_like():
-        schema = _spark_schema(native, counter)
-        return opened(native.mapInArrow(counter.map_batches, schema))
+        from pyspark.sql.types import LongType, StructField, StructType
+
+        fields = [native.schema[name] for name in counter.keep]
+        fields += [StructField(name, LongType()) for name in counter.statistics]
+        return opened(native.mapInArrow(counter.map_batches, StructType(fields)))
     if kind.is_dask():
         meta = native._meta[list(counter.keep)].assign(
             **{name: np.zeros(0, dtype=np.int64) for name in counter.statistics}
@@ -274,13 +276,6 @@ def _mapped(source: Frame, counter: TagCounter) -> Frame:
         f"frame: {kind.name.lower()} cannot run Python on its rows; expected a table of PySpark, "
         f"Dask, pandas, Polars (eager) or PyArrow"
     )
-
-
-def _spark_schema(native: Any, counter: TagCounter) -> Any:
-    from pyspark.sql.types import LongType, StructField, StructType
-
-    kept = [native.schema[name] for name in counter.keep]
-    return StructType([*kept, *(StructField(name, LongType()) for name in counter.statistics)])
 
 
 def _sentences(name: str, cells: list[Any]) -> list[list[str]]:
