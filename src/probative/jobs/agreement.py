@@ -96,15 +96,8 @@ def agreement(
     """
     if not isinstance(missing, str | None):
         raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
-    options = AgreementOptions.of(
-        {
-            "by": by,
-            "level": open_probability("level", level),
-            "missing": missing,
-            **reading,
-        },
-        beside=("names",),
-    )
+    own = {"by": by, "level": open_probability("level", level), "missing": missing}
+    options = AgreementOptions.of({**own, **reading}, beside=("names",))
     given, names = by_name([first, *others], names)
     given = [_marked(own) for own in given]
     if len(given) == 1 and not options.columns:
@@ -113,7 +106,6 @@ def agreement(
     if not rest:
         head, *columns = options.columns
         options = replace(options, gold_column=head, columns=tuple(columns))
-        rest = []
         names = names or [str(head), *map(str, columns)]
     matched = match_inputs(
         answer,
@@ -129,11 +121,8 @@ def agreement(
     who = tuple(names) if names else _names(given, matched)
     sides = (matched.gold, *matched.systems)
     unit = unit_of(matched, options.by)
-    alpha, pairs = (
-        _of_labels(matched, sides, who, options, unit)
-        if isinstance(matched.gold, Labels)
-        else (None, _of_spans(matched, sides, who, options, unit))
-    )
+    judge = _of_labels if isinstance(matched.gold, Labels) else _of_spans
+    alpha, pairs = judge(matched, sides, who, options, unit)
     documents = matched.items.document if unit == "document" else None
     only_in_one = set(only_in_a_system(matched.items, matched.names))  # labels of one annotator
     return Agreement(
@@ -242,22 +231,19 @@ def _of_spans(
     who: tuple[str, ...],
     options: AgreementOptions,
     unit: str,
-) -> tuple[PairAgreement, ...]:
-    """Return the F1 of each pair."""
+) -> tuple[None, tuple[PairAgreement, ...]]:
+    """Return no alpha, and the F1 of each pair."""
+    rows: str | None = "document" if unit == "document" != matched.unit else "sentence"
+    if unit == "item" != matched.unit:
+        rows = None
     pairs = []
     for i, j in combinations(range(len(sides)), 2):
         items = replace(_items(sides[i], sides[j], options), document=matched.items.document)
-        score = _f1(items, unit, matched.unit, options.level)
+        counts = items.counts(by=rows)
+        score = interval(counts, "f1", clustered=rows is not None, level=options.level)
         number = round(items.weight * len(items.unit))
         pairs.append(PairAgreement(who[i], who[j], number, (score,)))
-    return tuple(pairs)
-
-
-def _f1(items: Items, unit: str, usual: str, level: float) -> Interval:
-    if unit == "item" and usual != "item":
-        return interval(items.counts(), "f1", level=level)
-    rows = items.counts(by="document" if unit == "document" and usual != unit else "sentence")
-    return interval(rows, "f1", clustered=True, level=level)
+    return None, tuple(pairs)
 
 
 def _items(a: Any, b: Any, options: AgreementOptions) -> Items:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -35,7 +34,6 @@ from probative.jobs.score import (
     compared_metrics,
     document_f1,
     facts_of_reading,
-    intervals_of,
     match_beside,
     match_of,
     refuse_nothing,
@@ -48,15 +46,10 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
-from probative.matching.groups import (
-    bucketings_of,
-    crossing_units,
-    judge_groups,
-    part_by_group,
-)
+from probative.matching.groups import bucketings_of, crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import by_class, match_training, pool_runs, unpooled
+from probative.matching.matched import by_class, match_training, unpooled
 from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
@@ -117,17 +110,10 @@ def _compare_outputs(
 ) -> Iterator[Comparison]:
     """Compare pairs of systems with one output each."""
     places = [(a.places[0], b.places[0]) for a, b in pairs]
-    names = _names_by_place(matched)
-    for (i, j), found in zip(places, compare_pairs(score, places, names, choices), strict=True):
-        by_label = () if choices.in_group else _by_label(matched, (i,), (j,), score, choices)
+    compared = compare_pairs(score, places, matched.names, choices)
+    for (i, j), found in zip(places, compared, strict=True):
+        by_label = _by_label(matched, (i,), (j,), score, choices)
         yield without_claims(replace(found, **_facts(matched, (i,), (j,)), by_label=by_label))
-
-
-def _names_by_place(matched: Matched) -> list[str]:
-    """Return the name of the system of every output."""
-    if not matched.runs:
-        return list(matched.names)
-    return [group.name for group in matched.runs for _ in group.places]
 
 
 def _compare_runs(
@@ -144,7 +130,7 @@ def _compare_runs(
         paired_runs=options.paired_runs,
         rng=options.rng,
     )
-    by_label = () if choices.in_group else _by_label(matched, a.places, b.places, score, choices)
+    by_label = _by_label(matched, a.places, b.places, score, choices)
     found = found._replace(models=replace(found.models, by_label=by_label))
     pairs = tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None
     return with_facts(found, **_facts(matched, a.places, b.places), pairs=pairs)
@@ -165,7 +151,7 @@ def _by_label(
     """Return the differences on every label that gold or one of the two systems uses."""
     items, metric = matched.items, score.by_label
     used = np.any([items.uses(place) for place in (*a, *b)], axis=0)
-    if np.count_nonzero(used) < 2:
+    if choices.in_group or np.count_nonzero(used) < 2:
         return ()
     negatives = metric in NEEDS_TN
     tables: Iterable[PairedCounts]
@@ -178,21 +164,22 @@ def _by_label(
         # units without the label count for nothing but its true negatives
         parts = items.by_label if negatives else map(Items.in_own_units, items.by_label)
         tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in parts)
-    ends: dict[bytes, tuple[float, ...]] = {}  # of equal tables once
+    known: dict[bytes, LabelDifference] = {}  # of equal tables once
     differences = []
-    pvalues: list[float | None] = []
+    beta = getattr(score, "beta", 1.0)
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if use:
             number = paired.multiplicity
             key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
-            beta = getattr(score, "beta", 1.0)
-            if key not in ends:
+            if key not in known:
                 gap = difference(paired, metric, level=choices.level, beta=beta)
-                ends[key] = gap.a, gap.b, gap.estimate, gap.low, gap.high
-            differences.append(LabelDifference(label, *ends[key]))
-            if matched.task == "records":
-                pvalues.append(_pvalue_of_field(paired, metric, beta))
-    return tuple(_with_pvalues(differences, pvalues) if pvalues else differences)
+                known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
+            pvalue = _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
+            differences.append(replace(known[key], label=label, pvalue=pvalue))
+    adjusted = iter(adjust_pvalues([d.pvalue for d in differences if d.pvalue is not None]))
+    return tuple(
+        d if d.pvalue is None else replace(d, p_adjusted=float(next(adjusted))) for d in differences
+    )
 
 
 def _pvalue_of_field(paired: PairedCounts, metric: str, beta: float) -> float | None:
@@ -205,72 +192,44 @@ def _pvalue_of_field(paired: PairedCounts, metric: str, beta: float) -> float | 
     return None if np.isnan(found) else found
 
 
-def _with_pvalues(
-    differences: Sequence[LabelDifference], pvalues: Sequence[float | None]
-) -> list[LabelDifference]:
-    """Add the p-values, and adjust them for their number by Holm's method."""
-    adjusted = iter(adjust_pvalues([p for p in pvalues if p is not None]).tolist())
-    return [
-        one if p is None else replace(one, pvalue=p, p_adjusted=float(next(adjusted)))
-        for one, p in zip(differences, pvalues, strict=True)
-    ]
-
-
-def _bucketed(
-    matched: Matched, metric: str, options: CompareOptions
-) -> list[tuple[str, str, Items]]:
-    """Return the items of each kind, with the kind and the name of the bucket."""
+def _buckets(
+    matched: Matched, metric: str, pairs: Sequence[Pair], choices: Choices, options: CompareOptions
+) -> tuple[Bucket, ...]:
+    """Score and compare the systems on the items of every kind, pooled over labels."""
     if metric in NEEDS_TN and not matched.all_classes:
-        return []  # true negatives have no length and no label
+        return ()  # true negatives have no length and no label
     train = None if options.train is None else match_training(options.train, matched, options)
-    return [
-        (bucketing.kind, name, items)
+    metric = "accuracy" if matched.all_classes else metric  # a bucket has no confusion table
+    systems, unit = systems_of(matched), choices.unit
+    place = {system.name: i for i, system in enumerate(systems)}
+    usual = ScoreOptions(by=unit, level=choices.level, beta=options.beta)
+
+    def judge(kind: str, name: str, items: Items) -> Bucket:
+        part = replace(matched, items=items)
+        score = score_in(part, metric, unit, beta=options.beta)
+        if any(len(system.places) > 1 for system in systems):
+            score = score.pooled([system.places for system in systems])
+        units = items.unit[items.answer]
+        if unit == "document" and items.document is not None:
+            units = items.document[units]
+        scores = [(own.name, own[metric]) for own in scores_in(part, [metric], usual)]
+        gaps = [
+            (a.name, b.name, score.difference(place[a.name], place[b.name], choices.level))
+            for a, b in pairs
+        ]
+        return Bucket(
+            kind,
+            name,
+            items.positives,
+            len(np.unique(units)),
+            tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
+            tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in gaps),
+        )
+
+    return tuple(
+        judge(bucketing.kind, name, items)
         for bucketing in bucketings_of(matched, train)
         for name, items in bucketing.parts(matched.items)
-    ]
-
-
-def _bucket(
-    matched: Matched,
-    metric: str,
-    pairs: Sequence[Pair],
-    choices: Choices,
-    options: CompareOptions,
-    kind: str,
-    name: str,
-    items: Items,
-) -> Bucket:
-    """Score and compare the systems on the items of one bucket, pooled over labels."""
-    part, beta = replace(matched, items=items), options.beta
-    if part.all_classes:
-        metric = "accuracy"  # a bucket has no confusion table
-    systems, unit = systems_of(part), choices.unit
-    score = score_in(part, metric, unit, beta=beta)
-    usual = ScoreOptions(metric=metric, by=unit, level=choices.level, beta=beta)
-    if any(len(system.places) > 1 for system in systems):
-        score = score.pooled([system.places for system in systems])
-        usual = replace(usual, by="unit" if unit == "item" else unit)
-        intervals = [intervals_of(pool_runs(part, system), usual)[0] for system in systems]
-    else:
-        intervals = intervals_of(part, usual)
-    place = {system.name: i for i, system in enumerate(systems)}
-    gaps = ((a, b, score.difference(place[a.name], place[b.name], choices.level)) for a, b in pairs)
-    own = part.items.unit[part.items.answer]
-    if unit == "document" and part.items.document is not None:
-        own = part.items.document[own]
-    return Bucket(
-        kind,
-        name,
-        part.items.positives,
-        len(np.unique(own)),
-        tuple(
-            SystemScore(system, metric, s.estimate, s.low, s.high)
-            for system, s in zip(place, intervals, strict=True)
-        ),
-        tuple(
-            BucketDifference(a.name, b.name, metric, gap.estimate, gap.low, gap.high)
-            for a, b, gap in gaps
-        ),
     )
 
 
@@ -424,8 +383,7 @@ def compare(
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names, gold)
     # a mean over the classes needs both classes of a yes-or-no question
-    looking = average != "macro"
-    matched, second = match_beside(gold, systems, names, options, find_positive=looking)
+    matched, second = match_beside(gold, systems, names, options, find_positive=average != "macro")
     if average == "macro" and matched.task == "samples":
         matched = by_class(matched)
     if not matched.runs:
@@ -496,9 +454,8 @@ def compare_matched(
             "confusions": confusions_of(matched),
             "changes": changes_of(matched, places),
         }
-    bucketed: list[tuple[str, str, Items]] | None = None
     if (buckets or options.train is not None) and not matched.items.is_condensed:
-        bucketed = _bucketed(matched, metrics[0], options)
+        from_matching["buckets"] = _buckets(matched, metrics[0], pairs, choices, options)
     distinct = {group.content for group in groups}
     done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
@@ -522,10 +479,10 @@ def compare_matched(
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
-    if several:
-        scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    elif len(systems) > _MOST_SYSTEMS_WITHOUT_A_HINT:
-        scores = replace(scores, notes=(*scores.notes, _HINT_TO_RANK.format(len(systems))))
+    hints = hints_of_runs(matched)
+    if not several and len(systems) > _MOST_SYSTEMS_WITHOUT_A_HINT:
+        hints.append(_HINT_TO_RANK.format(len(systems)))
+    scores = replace(scores, notes=(*scores.notes, *hints))
     facts = facts_of_reading(matched, options)
     facts = (*facts, signed_runs(matched)) if several else facts
     signature = sign_answers(facts, options, comparisons)
@@ -533,40 +490,28 @@ def compare_matched(
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
     result = with_verdicts(scores, comparisons, named, signature, others or None)
     result = replace(result, **from_matching)
-    if bucketed is not None:
-        in_bucket = partial(_bucket, matched, metrics[0], pairs, choices, options)
-        result = replace(result, buckets=tuple(in_bucket(*bucket) for bucket in bucketed))
-    if options.fields:
-        critical = [
-            _of_field(matched, path, metrics, choices, options, also, compare_in)
-            for path in options.fields
-        ]
-        from probative.jobs.groups import adjust_groups
+    if not options.fields and options.group is None:
+        return result
+    from probative.jobs.groups import adjust_groups, with_groups
 
+    def judge(name: str, rows: int, units: int, part: Matched) -> Group:
+        """Compare the systems in one group, from the same seed as in every other."""
+        generator = random_generator(options.rng)
+        how = replace(choices, generator=generator, in_group=True, figures=False)
+        scored = scores_in(part, also, replace(usual, by=unit))
+        found = (c for metric in metrics for both in compare_in(part, metric, how) for c in both)
+        return Group(name, rows, units, scored, tuple(found))
+
+    if options.fields:
+        critical = []
+        for path in options.fields:
+            part = _of_field(matched, path, options)
+            holding = len(np.unique(part.items.unit[part.items.answer]))
+            critical.append(judge(path, part.items.positives, holding, part))
         result = replace(result, fields=adjust_groups(critical))
     if options.group is None:
         return result
-    from probative.jobs.groups import with_groups
-
-    def judge(group: Any) -> Group:
-        """Compare the systems in one group, from the same seed as in every other."""
-        how = replace(
-            choices, generator=random_generator(options.rng), in_group=True, figures=False
-        )
-        return Group(
-            group.name,
-            group.rows,
-            group.units(unit),
-            scores_in(group.matched, also, replace(usual, by=unit)),
-            tuple(
-                c
-                for metric in metrics
-                for both in compare_in(group.matched, metric, how)
-                for c in both
-            ),
-        )
-
-    parts = judge_groups(groups, judge)
+    parts = judge_groups(groups, lambda g: judge(g.name, g.rows, g.units(unit), g.matched))
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
 
@@ -582,10 +527,7 @@ def _other_metrics(
     choices: Choices,
     options: CompareOptions,
 ) -> tuple[BucketDifference, ...]:
-    """Return the differences in the metrics beside the default one, and in the mean of documents.
-
-    The mean F1 of documents may order systems otherwise than the F1 of all fields.
-    """
+    """Return the differences in metrics beside the default one, and in the mean of documents."""
     scores: list[Score] = []
     if options.metric is None and options.average == "micro":
         scores += (
@@ -593,6 +535,7 @@ def _other_metrics(
             for other in _BESIDE.get(metric, ())
         )
     if matched.records is not None:
+        # it may order systems otherwise than the F1 of all fields
         scores.append(document_f1(matched, range(len(matched.names))))
     found = []
     for score in scores:
@@ -603,16 +546,8 @@ def _other_metrics(
     return tuple(found)
 
 
-def _of_field(
-    matched: Matched,
-    path: str,
-    metrics: Sequence[str],
-    choices: Choices,
-    options: CompareOptions,
-    scored: Sequence[str],
-    compare_in: Callable[[Matched, str, Choices], Iterator[list[Comparison]]],
-) -> Group:
-    """Compare the systems on one field of records alone."""
+def _of_field(matched: Matched, path: str, options: CompareOptions) -> Matched:
+    """Return one field of records alone."""
     if matched.task != "records" or options.average == "macro":
         raise InputError("fields: has no effect here; expected records, and average='micro'")
     items = matched.items
@@ -622,12 +557,7 @@ def _of_field(
             + suggestion(path, items.labels)
         )
     own = items.only([path])
-    part = replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
-    how = replace(choices, generator=random_generator(options.rng), in_group=True, figures=False)
-    usual = ScoreOptions(level=choices.level, by=choices.unit, beta=options.beta)
-    found = [c for metric in metrics for both in compare_in(part, metric, how) for c in both]
-    holding = len(np.unique(own.unit[own.answer]))
-    return Group(path, own.positives, holding, scores_in(part, scored, usual), tuple(found))
+    return replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
 
 
 def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:

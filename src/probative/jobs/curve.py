@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -31,6 +30,7 @@ from probative.inference.curves import (
     roc_auc_interval,
     simultaneous_band,
 )
+from probative.jobs.score import by_name
 from probative.labels import label_name, other_class
 from probative.matching.choices import check_reading, how_to_read
 from probative.matching.labels import positive_class, relabel
@@ -45,7 +45,7 @@ from probative.results import Curve, CurveComparison
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -261,7 +261,7 @@ def curve(
     (0.6, 0.75)
     """
     options = _options(reading, beta=beta, bins=bins, level=level, rng=rng)
-    systems, called = _named(scores, names)
+    systems, called = by_name([] if scores is None else [scores], names)
     found = find_curves(gold, systems, options, names=called, units=units)
     if len(found) > 1:
         raise InputError("scores: of several systems; expected one (compare_curves takes two)")
@@ -313,7 +313,7 @@ def compare_curves(
     True
     """
     options = _options(reading, beta=beta, bins=bins, level=level, rope=rope, rng=rng)
-    systems, called = _named(a, names)
+    systems, called = by_name([] if a is None else [a], names)
     systems += [] if b is None else [b]
     scored = _match_scores(gold, systems, options, names=called, units=units)
     if len(scored.names) != 2:
@@ -363,15 +363,6 @@ def _options(reading: Mapping[str, Any], **chosen: Any) -> CurveOptions:
     return CurveOptions.of({**checked, **reading}, beside=("names", "units"))
 
 
-def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequence[str] | None]:
-    """Return the systems and their names, taken from a dictionary if one was given."""
-    if not isinstance(scores, Mapping):
-        return [] if scores is None else [scores], names
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return list(scores.values()), [str(name) for name in scores]
-
-
 def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
     if not scored.is_positive.any():
         raise InputError(
@@ -384,9 +375,8 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
         )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
     # the same folds for all systems, so that chance does not distinguish near-copies
-    rng = options.rng
-    seed = rng if isinstance(rng, int) else int(random_generator(rng).integers(2**32))
-    options = replace(options, rng=seed)
+    if not isinstance(options.rng, int):
+        options = replace(options, rng=int(random_generator(options.rng).integers(2**32)))
     return ranked, [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
 
 

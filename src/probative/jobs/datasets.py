@@ -115,16 +115,8 @@ def compare_datasets(
     >>> print(result.mean)
     mean difference +0.0904 [+0.0454, +0.1369], P(B better) = 1.0000
     """
-    given = {
-        "metric": metric,
-        "by": by,
-        "level": level,
-        "rope": rope,
-        "beta": beta,
-        "prior": prior,
-        "rng": rng,
-        **reading,
-    }
+    own = {"level": level, "rope": rope, "beta": beta, "prior": prior, "rng": rng}
+    given = {"metric": metric, "by": by, **own, **reading}
     options = CompareOptions.of(given, beside=("names", "report"))
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
@@ -138,22 +130,15 @@ def compare_datasets(
     for name in ("group", "run_column", "second_gold", "human"):
         if getattr(options, name) is not None:
             raise InputError(f"{name}: does not apply to several data sets; leave it out")
-    called = _names(names)
+    called = None if names is None else tuple(names_of("names", names))
+    if called is not None and (len(called) != 2 or called[0] == called[1]):
+        raise InputError(f"names: {shown(names)}; expected two different ones")
     known = []
     for number, (name, data) in enumerate(datasets.items()):
         if report is not None:
             report(number, len(datasets))
         known.append(_read(str(name), data, called, options))
     return _together(known, called, options)
-
-
-def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    called = tuple(names_of("names", names))
-    if len(called) != 2 or called[0] == called[1]:
-        raise InputError(f"names: {shown(names)}; expected two different ones")
-    return called
 
 
 def _read(name: str, data: Any, names: tuple[str, ...] | None, options: CompareOptions) -> _Known:
@@ -174,7 +159,7 @@ def _of_cases(
     unit = "unit" if cases.has_units else "item"
     metric = str(options.metric or "f1")
     choices = replace(Choices.of(options, unit), in_group=True)
-    c = without_claims(_compared(cases, (names[0], names[1]), metric, choices, options))
+    c = _compared(cases, (names[0], names[1]), metric, choices, options)
     units = cases.n_units if cases.has_units else int(cases.cases.sum())
     return _known(name, c, cases, metric, "counts", (units, unit), (), options)
 
@@ -194,12 +179,10 @@ def _of_inputs(
     facts = matched.task if matched.scheme is None else f"{matched.task}-{matched.scheme}"
     sizes = result.units, result.unit
     if matched.task == "scores":
-        score = score_in(matched, c.metric, unit)
-        better, worse = (
-            _decided(c, float(one_sided(c.pvalue, side * c.difference)), side) for side in (1, -1)
-        )
-        dataset = Dataset(name, *sizes, c, better, worse, notes=result.notes)
-        return _Known(dataset, None, c.metric, facts, cast("MeanScore", score))
+        score = cast("MeanScore", score_in(matched, c.metric, unit))
+        sides = [_decided(c, one_sided(c.pvalue, side * c.difference), side) for side in (1, -1)]
+        dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=result.notes)
+        return _Known(dataset, None, c.metric, facts, score)
     cases = cases_of_pair(matched, 0, 1, unit)
     scored = scored_as(matched, c.metric)
     return _known(name, c, cases, scored, facts, sizes, result.notes, chosen)
@@ -244,18 +227,15 @@ def _known(
 ) -> _Known:
     """Return a data set with the one-sided p-values that the counts of wins need."""
     cases = cases.grouped()
-    exchanged = "unit" if cases.has_units else "item"
-    sides = []
-    for alternative in ("greater", "less"):
-        test = randomization_test(
-            cases,
-            scored,
-            by=exchanged,
-            alternative=alternative,
-            beta=options.beta,
-            rng=0 if options.rng is None else options.rng,
-        )
-        sides.append(_decided(c, test.pvalue, 1 if alternative == "greater" else -1))
+    how: Any = {
+        "by": "unit" if cases.has_units else "item",
+        "beta": options.beta,
+        "rng": 0 if options.rng is None else options.rng,
+    }
+    sides = [
+        _decided(c, randomization_test(cases, scored, alternative=word, **how).pvalue, side)
+        for word, side in (("greater", 1), ("less", -1))
+    ]
     dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=notes)
     return _Known(dataset, cases, scored, facts)
 
@@ -272,75 +252,60 @@ def _together(
 ) -> DatasetComparisons:
     first = known[0].dataset.comparison
     for one in known[1:]:
-        if one.dataset.comparison.metric != first.metric:
-            raise InputError(
-                f"metric: {known[0].dataset.dataset!r} is compared by {first.metric}, but "
-                f"{one.dataset.dataset!r} by {one.dataset.comparison.metric}; expected a metric "
-                f"for all"
-            )
-        if one.dataset.comparison.match != first.match:
-            raise InputError(
-                f"match: {known[0].dataset.dataset!r} is scored by {first.match or 'strict'}, but "
-                f"{one.dataset.dataset!r} by {one.dataset.comparison.match or 'strict'}; expected "
-                f"one for all"
-            )
-    a, b = names or _common_names(known)
-    sets = _adjusted(
-        [
-            replace(one.dataset, comparison=replace(one.dataset.comparison, a=a, b=b))
-            for one in known
-        ]
+        for name, verb, wanted in (("metric", "compared", "a metric"), ("match", "scored", "one")):
+            ours, theirs = (getattr(c, name) for c in (first, one.dataset.comparison))
+            if ours != theirs:
+                raise InputError(
+                    f"{name}: {known[0].dataset.dataset!r} is {verb} by {ours or 'strict'}, but "
+                    f"{one.dataset.dataset!r} by {theirs or 'strict'}; expected {wanted} for all"
+                )
+    pairs = {(one.dataset.comparison.a, one.dataset.comparison.b) for one in known}
+    a, b = names or (next(iter(pairs)) if len(pairs) == 1 else ("A", "B"))
+    better, worse = (
+        adjust_pvalues([getattr(one.dataset, side) for one in known]).tolist()
+        for side in ("p_better", "p_worse")
     )
+    sets = tuple(
+        replace(
+            one.dataset,
+            comparison=replace(one.dataset.comparison, a=a, b=b),
+            p_holm_better=p,
+            p_holm_worse=q,
+        )
+        for one, p, q in zip(known, better, worse, strict=True)
+    )
+    score = known[0].score
     result = DatasetComparisons(
         a,
         b,
         first.metric,
         options.level,
         sets,
-        _count(b, [s.p_better for s in sets], [s.p_holm_better for s in sets], sets, options),
-        _count(a, [s.p_worse for s in sets], [s.p_holm_worse for s in sets], sets, options),
-        _mean(sets, options, None if known[0].score is None else known[0].score.most),
+        _count(b, "better", sets, options.level),
+        _count(a, "worse", sets, options.level),
+        _mean(sets, options, None if score is None else score.most),
         _pooled(known, a, b, options),
         _spread(known, options),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
         signature=_signature(known, options),
-        task="scores" if known[0].score is not None else None,
-        range=None if known[0].score is None else known[0].score.range,
+        task=None if score is None else "scores",
+        range=None if score is None else score.range,
     )
     with scale_of(result):
         return replace(result, verdicts=sentences_of_datasets(result))
 
 
-def _common_names(known: Sequence[_Known]) -> tuple[str, str]:
-    """Return the names of the systems if all data sets agree on them, else A and B."""
-    pairs = {(one.dataset.comparison.a, one.dataset.comparison.b) for one in known}
-    return next(iter(pairs)) if len(pairs) == 1 else ("A", "B")
-
-
-def _adjusted(sets: Sequence[Dataset]) -> tuple[Dataset, ...]:
-    better = adjust_pvalues([s.p_better for s in sets]).tolist()
-    worse = adjust_pvalues([s.p_worse for s in sets]).tolist()
-    return tuple(
-        replace(s, p_holm_better=p, p_holm_worse=q)
-        for s, p, q in zip(sets, better, worse, strict=True)
-    )
-
-
-def _count(
-    system: str,
-    pvalues: Sequence[float],
-    holm: Sequence[float],
-    sets: Sequence[Dataset],
-    options: CompareOptions,
-) -> DatasetCount:
-    limit = (1 - options.level) * (1 + 1e-9)
+def _count(system: str, side: str, sets: Sequence[Dataset], level: float) -> DatasetCount:
+    """Count the data sets on which a system is better, which is B or, for "worse", A."""
+    pvalues = [getattr(s, f"p_{side}") for s in sets]
+    limit = (1 - level) * (1 + 1e-9)
     return DatasetCount(
         system,
-        count_of_conjunctions(pvalues, "bonferroni", options.level),
-        count_of_conjunctions(pvalues, "fisher", options.level),
+        count_of_conjunctions(pvalues, "bonferroni", level),
+        count_of_conjunctions(pvalues, "fisher", level),
         tuple(partial_conjunction(pvalues, "bonferroni").tolist()),
         tuple(partial_conjunction(pvalues, "fisher").tolist()),
-        tuple(s.dataset for s, p in zip(sets, holm, strict=True) if p <= limit),
+        tuple(s.dataset for s in sets if getattr(s, f"p_holm_{side}") <= limit),
     )
 
 
@@ -354,8 +319,7 @@ def _mean(
     estimate, low, high = mean_limits(limits, most=most)
     posterior = MeanPosterior([c.posterior for c in compared], most=most)
     has_evidence = all(no_verdict(c) is None or c.identical for c in compared)
-    nothing = (math.nan, math.nan, math.nan)
-    chances = posterior.probabilities(options.rope) if has_evidence else nothing
+    chances = posterior.probabilities(options.rope) if has_evidence else (math.nan,) * 3
     return MeanDifference(
         estimate,
         low,
@@ -371,40 +335,27 @@ def _mean(
 
 def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) -> Comparison | None:
     """Compare all units in one test, if all data sets count the same things."""
+    units = {one.dataset.comparison.by for one in known}
+    unit = next(iter(units)) if len(units) == 1 else "unit"
     scores = [one.score for one in known if one.score is not None]
     if scores:
-        return _pooled_means(scores, known, (a, b), options)
+        x, y = (np.concatenate([getattr(s, part) for s in scores], axis=1) for part in "xy")
+        items = sum(s.y[0].sum() if s.n_items is None else s.n_items for s in scores)
+        score = replace(scores[0], x=x, y=y, squares=None, n_items=float(items), by=unit)
+        (found,) = compare_pairs(score, [(0, 1)], (a, b), Choices.of(options, unit))
+        alike = all(one.dataset.comparison.identical for one in known)
+        return without_claims(replace(found, positives=int(items), identical=alike))
     cases_of = [one.cases for one in known if one.cases is not None]
     same = {(one.scored, own.has_negatives) for one, own in zip(known, cases_of, strict=True)}
     if len(same) > 1:
         return None
-    units = {one.dataset.comparison.by for one in known}
-    unit = next(iter(units)) if len(units) == 1 else "unit"
     if any(own.has_units for own in cases_of):
         cases = PairedCounts.concatenate([_with_units(own) for own in cases_of])
     else:
         cases = sum(cases_of[1:], start=cases_of[0])
     metric = known[0].dataset.comparison.metric
     choices = Choices.of(options, unit)
-    return without_claims(_compared(cases, (a, b), metric, choices, options, known[0].scored))
-
-
-def _pooled_means(
-    scores: Sequence[MeanScore],
-    known: Sequence[_Known],
-    names: tuple[str, str],
-    options: CompareOptions,
-) -> Comparison:
-    """Compare the means over all units of all data sets."""
-    first = scores[0]
-    x, y = (np.concatenate([getattr(s, part) for s in scores], axis=1) for part in "xy")
-    items = sum(s.y[0].sum() if s.n_items is None else s.n_items for s in scores)
-    units = {one.dataset.comparison.by for one in known}
-    unit = next(iter(units)) if len(units) == 1 else "unit"
-    score = replace(first, x=x, y=y, squares=None, n_items=float(items), by=unit)
-    (found,) = compare_pairs(score, [(0, 1)], names, Choices.of(options, unit))
-    alike = all(one.dataset.comparison.identical for one in known)
-    return without_claims(replace(found, positives=int(items), identical=alike))
+    return _compared(cases, (a, b), metric, choices, options, known[0].scored)
 
 
 def _compared(
@@ -415,9 +366,8 @@ def _compared(
     options: CompareOptions,
     scored: str | None = None,
 ) -> Comparison:
-    return compare_cases(
-        cases, names, metric, choices, scored=scored, beta=options.beta, prior=options.prior
-    )
+    how: Any = {"beta": options.beta, "prior": options.prior}
+    return without_claims(compare_cases(cases, names, metric, choices, scored=scored, **how))
 
 
 def _with_units(cases: PairedCounts) -> PairedCounts:
@@ -439,22 +389,16 @@ def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
         elif one.cases is not None:
             own, freedom = variance_of_difference(one.cases, one.scored, beta=options.beta)
             errors.append((math.sqrt(own), freedom))
-    return heterogeneity(
-        [one.dataset.comparison.difference for one in known],
-        [error for error, _ in errors],
-        [freedom for _, freedom in errors],
-    )
+    differences = [one.dataset.comparison.difference for one in known]
+    return heterogeneity(differences, *map(list, zip(*errors, strict=True)))
 
 
 def _signature(known: Sequence[_Known], options: CompareOptions) -> str:
-    first = known[0].dataset.comparison
-    tests = dict.fromkeys(
-        f"{one.dataset.comparison.test}-by-{one.dataset.comparison.by}" for one in known
-    )
+    compared = [one.dataset.comparison for one in known]
     return options.signature(
         f"datasets:{len(known)}",
         ",".join(dict.fromkeys(one.facts for one in known)),
-        first.metric,
-        first.method,
-        ",".join(tests),
+        compared[0].metric,
+        compared[0].method,
+        ",".join(dict.fromkeys(f"{c.test}-by-{c.by}" for c in compared)),
     )

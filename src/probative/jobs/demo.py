@@ -26,62 +26,29 @@ if TYPE_CHECKING:
 
 
 # written for the demonstration: edit them and run the command again
-_GOLD = """Ada	B-PER
-Lovelace	I-PER
-met	O
-Babbage	B-PER
-in	O
-London	B-LOC
-.	O
-
-The	O
-Royal	B-ORG
-Society	I-ORG
-printed	O
-her	O
-notes	O
-.	O
-
-Turin	B-LOC
-had	O
-heard	O
-of	O
-the	O
-Engine	O
-first	O
-.	O
-
-Menabrea	B-PER
-wrote	O
-it	O
-down	O
-for	O
-Geneva	B-LOC
-.	O
-
-Somerville	B-PER
-taught	O
-her	O
-at	O
-Kings	B-LOC
-Cross	I-LOC
-.	O
-"""
-_CHANGES = {
+_SENTENCES = (
+    "Ada/B-PER Lovelace/I-PER met/O Babbage/B-PER in/O London/B-LOC ./O",
+    "The/O Royal/B-ORG Society/I-ORG printed/O her/O notes/O ./O",
+    "Turin/B-LOC had/O heard/O of/O the/O Engine/O first/O ./O",
+    "Menabrea/B-PER wrote/O it/O down/O for/O Geneva/B-LOC ./O",
+    "Somerville/B-PER taught/O her/O at/O Kings/B-LOC Cross/I-LOC ./O",
+)
+_CHANGES: dict[str, dict[str, str]] = {
+    "gold": {},
     "old": {"Babbage": "O", "Royal": "O", "Society": "B-ORG", "Engine": "B-ORG", "Menabrea": "O"},
     "new": {"Society": "O", "Cross": "O"},
 }
+
+
+def _tagged(sentence: str, changes: dict[str, str]) -> str:
+    """Return a sentence with one word and its tag per line."""
+    pairs = (token.split("/") for token in sentence.split())
+    return "".join(f"{word}\t{changes.get(word, tag)}\n" for word, tag in pairs)
+
+
 SMALL_FILES = {
-    "gold.conll": _GOLD,
-    **{
-        f"{name}.conll": "".join(
-            f"{line.split()[0]}\t{changes.get(line.split()[0], line.split()[1])}\n"
-            if line
-            else "\n"
-            for line in _GOLD.splitlines()
-        )
-        for name, changes in _CHANGES.items()
-    },
+    f"{name}.conll": "\n".join(_tagged(sentence, changes) for sentence in _SENTENCES)
+    for name, changes in _CHANGES.items()
 }
 
 # three sentences, and two segmentations: one splits too little, one too much

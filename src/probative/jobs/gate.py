@@ -305,17 +305,15 @@ class _Judged:
         decides = pvalue_of(c) if self.group is None else c.p_decision
         return one_sided(decides, c.difference)
 
-    def verdict(self, confidence: float) -> GateVerdict:
-        """Return the verdict at this confidence."""
-        return self._verdict(confidence, self.doubt())
-
     def of_groups(self, confidence: float) -> list[GateVerdict]:
         """Return the verdict on every group, with doubts adjusted for their number."""
         found = zip(self.groups, self._adjusted(), strict=True)
-        return [one._verdict(confidence, doubt) for one, doubt in found]
+        return [one.verdict(confidence, doubt) for one, doubt in found]
 
-    def _verdict(self, confidence: float, doubt: float) -> GateVerdict:
+    def verdict(self, confidence: float, doubt: float | None = None) -> GateVerdict:
+        """Return the verdict at this confidence; an adjusted doubt takes the place of its own."""
         c, reason = self.comparison, self.reason
+        doubt = self.doubt() if doubt is None else doubt
         plain = reason or c.identical or self.kind == "fail-if-worse"
         shown = doubt <= (1 - confidence) * (1 + 1e-9)
         passed = not reason and (not shown if self.kind == "fail-if-worse" else shown)
@@ -325,12 +323,7 @@ class _Judged:
             least = None if self._by_test else one_sided_low(c.posterior, confidence)
         open_above = passed and self.kind == "require-better" and strength(c) is None
         return GateVerdict(
-            self.kind,
-            c.a,
-            c.b,
-            c.metric,
-            self.margin,
-            confidence,
+            *(self.kind, c.a, c.b, c.metric, self.margin, confidence),
             nan if reason else self.probability,
             passed,
             reason,
@@ -362,23 +355,16 @@ def _judge_mean(
 ) -> GateVerdict:
     """Return the verdict on the mean difference over several data sets."""
     mean = result.mean
-    reason = None
-    if isnan(mean.p_b_better):
-        reason = "on one of the data sets there is no evidence"
+    unknown = isnan(mean.p_b_better)
+    reason = "on one of the data sets there is no evidence" if unknown else None
     probability = nan if reason else _tail(mean.posterior, kind, margin)
     worse, least = kind == "fail-if-worse", None
     passed = probability < confidence if worse else probability >= confidence
     if not worse and not reason:
         least = one_sided_low(mean.posterior, confidence)
         passed = passed and least > (margin if kind == "require-better" else -margin)
-    pair = result.a, result.b
     return GateVerdict(
-        kind,
-        *pair,
-        result.metric,
-        margin,
-        confidence,
-        probability,
+        *(kind, result.a, result.b, result.metric, margin, confidence, probability),
         passed,
         reason,
         "mean",

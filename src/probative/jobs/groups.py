@@ -16,7 +16,6 @@ from probative.wording.verdict import no_verdict, pvalue_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.counts import Counts
     from probative.results import Comparison, Comparisons
 
 
@@ -57,8 +56,8 @@ def _summarize(
         behind=sum(c.difference < 0 for c in own.values()),
         heterogeneity=heterogeneity(
             [c.difference for c in own.values()],
-            [_number(c.standard_error) for c in own.values()],
-            [_number(c.degrees_of_freedom) for c in own.values()],
+            [nan if c.standard_error is None else c.standard_error for c in own.values()],
+            [nan if c.degrees_of_freedom is None else c.degrees_of_freedom for c in own.values()],
         ),
     )
     found = _disagreements(summary, whole, level)
@@ -80,26 +79,17 @@ def _can_be_tested(c: Comparison) -> bool:
     return not (c.identical or nothing or one_unit)
 
 
-def _number(value: float | None) -> float:
-    return nan if value is None else value
-
-
 def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
     """Return how the groups contradict each other or the whole, at this level."""
-    found = []
-    if s.better and s.worse:
-        found.append("mixed")
-    if not _is_decided(whole, level):
-        return tuple(found)
-    with_it, against = (s.ahead, s.behind) if whole.difference > 0 else (s.behind, s.ahead)
-    opposed = s.worse if whole.difference > 0 else s.better
-    if not opposed:
-        return tuple(found)
+    mixed = ("mixed",) if s.better and s.worse else ()
+    with_it, against, opposed = s.behind, s.ahead, s.better
+    if whole.difference > 0:
+        with_it, against, opposed = s.ahead, s.behind, s.worse
+    if not opposed or not _is_decided(whole, level):
+        return mixed
     if not with_it and against > 1:
-        found.append("reversal")
-    elif against > with_it:
-        found.append("against-most")
-    return tuple(found)
+        return *mixed, "reversal"
+    return (*mixed, "against-most") if against > with_it else mixed
 
 
 def _weights(
@@ -112,25 +102,15 @@ def _weights(
     tables = [{system.name: system.counts for system in group.systems} for group in groups]
 
     def shares(name: str) -> list[float]:
-        bottoms = [_bottom(table[name], metric, beta) for table in tables]
+        # the denominator of a score is its weight in the overall score
+        bottoms = [float(ratio(table[name], metric, beta=beta)[1]) for table in tables]
         return [bottom / sum(bottoms) for bottom in bottoms]
 
-    rows = zip(groups, shares(a), shares(b), strict=True)
+    own = [(group.group, group.of_pair(a, b, metric, whole.question)) for group in groups]
     return tuple(
-        GroupWeight(
-            group.group,
-            group.of_pair(a, b, metric, whole.question).score_a,
-            weight_a,
-            group.of_pair(a, b, metric, whole.question).score_b,
-            weight_b,
-        )
-        for group, weight_a, weight_b in rows
+        GroupWeight(name, c.score_a, weight_a, c.score_b, weight_b)
+        for (name, c), weight_a, weight_b in zip(own, shares(a), shares(b), strict=True)
     )
-
-
-def _bottom(counts: Counts, metric: str, beta: float) -> float:
-    """Return the denominator of a score, which is its weight in the overall score."""
-    return float(ratio(counts, metric, beta=beta)[1])
 
 
 # --- Adding the comparisons of every group to the result

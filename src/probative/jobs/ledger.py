@@ -333,48 +333,42 @@ def _use_of_gate(
 ) -> GateUse:
     """Return the cost of a use, and what is left of the test set."""
     looks = _verdicts(own)
-    until = looks[: use.look - 1]
     after = looks if before is not None else [*looks, use.passed]
-    doubt = 1 - use.confidence
     return GateUse(
-        use.test_set,
-        use.look,
-        sum(until),
-        use.candidates,
-        use.threshold,
-        use.candidates == "independent" or shown_before == 0,
-        shown_before,
-        looks_left(use.candidates, after, doubt),
-        is_worn_out(use.candidates, after, doubt),
-        use.units,
-        use.unit,
+        passes=sum(looks[: use.look - 1]),
         new=not own,
         repeated=None if before is None else before.time,
+        look=use.look,
+        threshold=use.threshold,
+        **_state(use, after, shown_before),
     )
+
+
+def _state(use: TestSetUse, verdicts: Sequence[bool], shown_before: int) -> dict[str, Any]:
+    """Return what a use of a test set and the state of the set have in common."""
+    doubt = 1 - use.confidence
+    return {
+        **{name: getattr(use, name) for name in ("test_set", "candidates", "units", "unit")},
+        "promised": use.candidates == "independent" or shown_before == 0,
+        "shown": shown_before,
+        "looks_left": looks_left(use.candidates, verdicts, doubt),
+        "worn_out": is_worn_out(use.candidates, verdicts, doubt),
+    }
 
 
 def _test_set(uses: Sequence[TestSetUse]) -> TestSet:
     """Return the state of a test set after these uses."""
-    last = uses[-1]
-    verdicts, doubt = _verdicts(uses), 1 - last.confidence
-    times = _shown(uses)
+    last, verdicts = uses[-1], _verdicts(uses)
     return TestSet(
-        last.test_set,
-        last.answer,
-        last.units,
-        last.unit,
-        last.candidates,
-        len(uses),
-        len(verdicts),
-        sum(verdicts),
-        times,
-        uses[0].time,
-        last.time,
-        last.confidence,
-        allowance(last.candidates, verdicts, doubt),
-        last.candidates == "independent" or times == 0,
-        looks_left(last.candidates, verdicts, doubt),
-        is_worn_out(last.candidates, verdicts, doubt),
+        answer=last.answer,
+        uses=len(uses),
+        looks=len(verdicts),
+        passes=sum(verdicts),
+        first=uses[0].time,
+        last=last.time,
+        confidence=last.confidence,
+        threshold=allowance(last.candidates, verdicts, 1 - last.confidence),
+        **_state(last, verdicts, _shown(uses)),
     )
 
 

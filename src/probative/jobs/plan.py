@@ -16,11 +16,12 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
+    match_averaged,
     refuse_nothing,
     score_in,
     unit_of,
 )
-from probative.matching.matched import by_class, match_inputs, unpooled
+from probative.matching.matched import unpooled
 from probative.options import PlanOptions
 
 if TYPE_CHECKING:
@@ -213,10 +214,7 @@ def plan_from_files(
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
     refuse_nothing(gold, options)
     given, names = by_name(list(systems), names, gold)
-    looking = average != "macro"
-    matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
-    if average == "macro" and matched.task == "samples":
-        matched = by_class(matched)
+    matched = match_averaged(gold, given, names, options)
     if any(len(group.places) > 1 for group in matched.runs):
         return plan_groups(matched, options)
     if options.paired_runs:

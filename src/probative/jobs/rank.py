@@ -28,6 +28,7 @@ from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
     counts_by_system,
+    facts_of_counts,
     hints_of_runs,
     places_of,
     refuse_all_but,
@@ -38,6 +39,7 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
+    match_averaged,
     refuse_nothing,
     score_in,
     scores_of,
@@ -45,7 +47,6 @@ from probative.jobs.score import (
     unit_of,
     unit_of_runs,
 )
-from probative.matching.matched import by_class, match_inputs
 from probative.metrics import METRICS, OF_SCORES
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
@@ -58,11 +59,9 @@ from probative.workers import check_jobs, in_processes
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from probative._validation import RNG, Input, Systems
     from probative.inference.rank import Evidence, Leaderboard
-    from probative.inference.scores import KnownLimits, KnownTests
+    from probative.inference.scores import KnownLimits, KnownTests, Score
     from probative.matching.matched import Matched
     from probative.options import GradedKeywords
     from probative.results import Comparison, Comparisons, SystemScores
@@ -80,15 +79,12 @@ def _make_ranking(
     facts: tuple[str, ...],
     alone: Comparison | None = None,
 ) -> Ranking:
-    """Build the result; `facts` describe the inputs in the signature.
-
-    `alone` is the comparison of two systems by `compare`, whose numbers are then used.
-    """
+    """Build the result, of two systems with the numbers of `alone`; `facts` are to be signed."""
     if alone is not None:
         board = _result_as_compared(board, alone)
-    by_place = [scores.systems[i] for i in board.order]
     rows = []
-    for place, system in enumerate(by_place):
+    for place, i in enumerate(board.order):
+        system = scores.systems[i]
         own = system[metric]
         rows.append(
             RankedSystem(
@@ -190,17 +186,8 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
 
 def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
     """Return every pair in the order of the leaderboard; b is ranked above a."""
-    columns: list[NDArray[Any]] = [
-        board.difference,
-        board.low,
-        board.high,
-        board.pvalue,
-        board.p_adjusted,
-        board.decided,
-        board.identical,
-        board.p_ahead,
-        board.p_unit,
-    ]
+    numbers = ("difference", "low", "high", "pvalue", "p_adjusted", "decided", "identical")
+    columns = [getattr(board, name) for name in (*numbers, "p_ahead", "p_unit")]
     upper = np.triu_indices(len(names), 1)
     values = zip(*(column[upper].tolist() for column in columns), strict=True)
     places = zip(*(side.tolist() for side in upper), strict=True)
@@ -332,10 +319,7 @@ def rank(
     if options.group is not None:
         raise InputError("group: a ranking has no groups; expected a comparison")
     given, names = by_name([s for s in (systems, *more) if s is not None], names, gold)
-    looking = average != "macro"
-    matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
-    if average == "macro" and matched.task == "samples":
-        matched = by_class(matched)
+    matched = match_averaged(gold, given, names, options)
     ranking = rank_matched(matched, options, how)
     if matched.runs:
         return ranking  # systems with several runs have two comparisons, which `compare` gives
@@ -368,26 +352,21 @@ def rank_matched(
 ) -> Ranking:
     """Rank the matched systems; `how` holds `n_jobs` and `report`, as for `rank`."""
     known = Known() if known is None else known
-    unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
+    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     scores = ranked_scores(matched, options, known.scores)
-    alone = _compare_two(matched, scores, options)
-    if alone is not None:
+    alone = None
+    if len(matched.runs or matched.names) == 2:
+        given = {} if matched.runs else dict(enumerate(scores.systems))
+        as_compared = _ranking_as_compared(options)
+        found = compare_matched(matched, as_compared, examples=False, known=given)
+        alone = found.comparisons[0]  # with several runs, the comparison of the models
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
-    generator = random_generator(options.rng)
     score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
     if matched.runs:
         score = score.pooled([group.places for group in matched.runs])
-    evidence = evidence_of(
-        score,
-        level=options.level,
-        adjust=options.adjust,
-        seed=_seed(generator),
-        tested=known.tests,
-        limited=known.limits,
-        **how,
-    )
-    board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
+    how = {"tested": known.tests, "limited": known.limits, **how}
+    board, evidence = _leaderboard(score, options, how)
     facts = facts_of_reading(matched, options)
     if matched.runs:
         facts = (*facts, signed_runs(matched))
@@ -395,13 +374,14 @@ def rank_matched(
     return _make_ranking(scores, score.metric, board, evidence, options, facts, alone)
 
 
-def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
-    """Return the comparison by `compare` if there are exactly two systems, else None."""
-    if len(matched.runs or matched.names) != 2:
-        return None
-    known = {} if matched.runs else dict(enumerate(scores.systems))
-    found = compare_matched(matched, _ranking_as_compared(options), examples=False, known=known)
-    return found.comparisons[0]  # with several runs, the comparison of the models
+def _leaderboard(
+    score: Score, options: RankOptions, how: dict[str, Any]
+) -> tuple[Leaderboard, Evidence]:
+    """Test every pair of systems, and order them."""
+    generator = random_generator(options.rng)
+    seed, adjust = int(generator.integers(2**63)), options.adjust
+    evidence = evidence_of(score, level=options.level, adjust=adjust, seed=seed, **how)
+    return leaderboard(evidence, level=options.level, adjust=adjust, rng=generator), evidence
 
 
 def _ranking_as_compared(options: RankOptions) -> CompareOptions:
@@ -451,12 +431,14 @@ def _compare_pair(
 ) -> Comparisons:
     """Compare two systems in full, with the p-values of the leaderboard."""
     matched, known, pair = part
-    alone = replace(matched, notes=())
+    chosen = _ranking_as_compared(options)
     result = compare_matched(
-        alone, _ranking_as_compared(options), figures=True, buckets=True, known=known
+        replace(matched, notes=()), chosen, figures=True, buckets=True, known=known
     )
     (comparison,) = result.comparisons
-    comparison = _as_ranked(comparison, pair, alone=n_pairs == 1)
+    if not isnan(pair.p_adjusted):
+        adjusted = None if n_pairs == 1 else pair.p_adjusted
+        comparison = replace(comparison, pvalue=pair.pvalue, p_adjusted=adjusted)
     return replace(
         result,
         comparisons=(comparison,),
@@ -465,49 +447,31 @@ def _compare_pair(
     )
 
 
-def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comparison:
-    """Give a comparison the p-values of the leaderboard, adjusted if there are more pairs."""
-    if isnan(pair.p_adjusted):
-        return comparison
-    adjusted = None if alone else pair.p_adjusted
-    return replace(comparison, pvalue=pair.pvalue, p_adjusted=adjusted)
-
-
 def ranked_scores(
     matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
 ) -> Scores:
     """Score the systems, including the metric that they are ranked by."""
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    score = score_in(matched, metric, unit_of(matched, options.by), average=options.average)
-    also = score.metric
-    by = options.by if matched.runs else unit_of(matched, options.by)
+    unit = unit_of(matched, options.by)
+    score = score_in(matched, metric, unit, average=options.average)
+    by = options.by if matched.runs else unit
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
-    return scores_of(matched, usual, also=[also], known=known)
+    return scores_of(matched, usual, also=[score.metric], known=known)
 
 
 def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems from their counts by unit, summed over runs."""
     refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
     by_system = counts_by_system(systems)
-    metric = options.metric or "f1"
-    level, beta = options.level, options.beta
-    generator = random_generator(options.rng)
+    metric, beta = options.metric or "f1", options.beta
     runs, places = places_of(by_system)
     score = PooledScore.of_counts(runs, metric, beta=beta).pooled(list(places.values()))
-    evidence = evidence_of(score, level=level, adjust=options.adjust, seed=_seed(generator), **how)
-    board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
-    scores = scores_of_counts(by_system, level, beta, (metric,))
-    several = any(not isinstance(own, Counts) for own in systems.values())
+    board, evidence = _leaderboard(score, options, how)
+    scores = scores_of_counts(by_system, options.level, beta, (metric,))
     alone = None
     if len(by_system) == 2:
         alone = compare_counts(systems, _ranking_as_compared(options), figures=False).comparisons[0]
-    facts: tuple[str, ...] = ("counts",)
-    if several:
-        facts = (*facts, f"runs:{','.join(str(len(own)) for own in by_system.values())}")
-    else:
-        scores = replace(scores, run_scores=None)
+    facts = facts_of_counts(by_system)
+    if all(isinstance(own, Counts) for own in systems.values()):
+        facts, scores = facts[:1], replace(scores, run_scores=None)
     return _make_ranking(scores, metric, board, evidence, options, facts, alone)
-
-
-def _seed(generator: np.random.Generator) -> int:
-    return int(generator.integers(2**63))

@@ -34,13 +34,7 @@ from probative.metrics import PRF
 from probative.metrics import score as score_of
 from probative.options import CompareOptions
 from probative.reading.runs import numbered_siblings
-from probative.results import (
-    Comparison,
-    Comparisons,
-    RunScores,
-    Scores,
-    SystemScores,
-)
+from probative.results import Comparison, Comparisons, RunScores, Scores, SystemScores
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
 
 if TYPE_CHECKING:
@@ -120,7 +114,12 @@ def counts_by_system(
     """Return the counts of every run by system; refuse different units or gold."""
     if not systems:
         raise InputError("systems: none; expected at least one")
-    by_system = {str(name): _as_runs(str(name), own) for name, own in systems.items()}
+    by_system: dict[str, list[Counts]] = {}
+    for name, own in systems.items():
+        runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
+        if not all(isinstance(counts, Counts) for counts in runs):
+            raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
+        by_system[str(name)] = runs
     first = None
     for name, runs in by_system.items():
         if not runs:
@@ -134,12 +133,9 @@ def counts_by_system(
     return by_system
 
 
-def _as_runs(name: str, own: object) -> list[Counts]:
-    """Return one or several counts as a list."""
-    runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
-    if not all(isinstance(counts, Counts) for counts in runs):
-        raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
-    return runs
+def facts_of_counts(systems: Mapping[str, Sequence[Counts]]) -> tuple[str, ...]:
+    """Return the first parts of a signature: that there are counts, and the numbers of runs."""
+    return "counts", f"runs:{','.join(str(len(own)) for own in systems.values())}"
 
 
 def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
@@ -200,7 +196,7 @@ def hints_of_runs(matched: Matched) -> list[str]:
     hints = []
     for group in matched.runs:
         hints += _twins(matched, group)
-        if len(group.places) == 1:
+        if len(group.places) == 1 and group.files[0] is not None:
             hints += _picked(group.name, group.files[0])
     return hints
 
@@ -233,25 +229,21 @@ def _twins(matched: Matched, group: RunGroup) -> list[str]:
     return hints
 
 
-def _picked(name: str, file: str | None) -> list[str]:
+def _picked(name: str, file: str) -> list[str]:
     """Return a hint if the name of a file suggests that it was picked from several runs."""
-    if file is None:
-        return []
     head = "" if name == file else f"{name}: "
-    siblings = numbered_siblings(file)
+    siblings, hint = numbered_siblings(file), ""
     if _BEST.search(Path(file).name):
         hint = (
-            f"{head}{file} is called best; if it is the best of several runs, it scores higher "
-            f"than a new run would: give all of them"
+            "is called best; if it is the best of several runs, it scores higher than a new run "
+            "would: give all of them"
         )
     elif siblings:
         hint = (
-            f"{head}{file} is one file, and {siblings} more beside it differ from its name by a "
-            f"number alone; if these are runs, give all of them: a picked one shows less"
+            f"is one file, and {siblings} more beside it differ from its name by a number alone; "
+            f"if these are runs, give all of them: a picked one shows less"
         )
-    else:
-        return []
-    return [hint]
+    return [f"{head}{file} {hint}"] if hint else []
 
 
 # --- Systems from counts alone
@@ -261,18 +253,8 @@ def compare_counts(
     systems: Mapping[str, Any], options: CompareOptions, *, figures: bool
 ) -> Comparisons:
     """Compare systems from the counts of each run, one row per unit."""
-    refuse_all_but(
-        options,
-        "metric",
-        "level",
-        "rope",
-        "beta",
-        "prior",
-        "power",
-        "all_pairs",
-        "paired_runs",
-        "rng",
-    )
+    numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
+    refuse_all_but(options, *numbers, "all_pairs", "paired_runs")
     by_system = counts_by_system(systems)
     if len(by_system) < 2:
         raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
@@ -298,12 +280,11 @@ def compare_counts(
                 rng=options.rng,
             )
             answers.append(with_facts(found, positives=int(np.sum(runs[0].positives))))
-        comparisons += (
-            c for both in (adjust_answers(answers) if len(names) > 2 else answers) for c in both
-        )
+        answers = adjust_answers(answers) if len(names) > 2 else answers
+        comparisons += (c for both in answers for c in both)
     scores = scores_of_counts(by_system, options.level, options.beta, metrics)
-    facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
-    return with_verdicts(scores, comparisons, pairs, sign_answers(facts, options, comparisons))
+    signature = sign_answers(facts_of_counts(by_system), options, comparisons)
+    return with_verdicts(scores, comparisons, pairs, signature)
 
 
 def places_of(
@@ -346,7 +327,7 @@ def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanO
         raise InputError(f"systems: {len(by_system)} of them; expected two")
     runs, places = places_of(by_system)
     score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
-    facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
+    facts = facts_of_counts(by_system)
     signature = options.signature("plan", *facts, score.metric, "by-unit")
     return replace(_plan_of(score, places, options), signature=signature)
 

@@ -19,7 +19,7 @@ from probative.inference.units import design_notes
 from probative.matching.groups import judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import Matched, match_inputs, pool_runs, unpooled
+from probative.matching.matched import Matched, by_class, match_inputs, pool_runs, unpooled
 from probative.matching.outputs import RunGroup
 from probative.matching.schemes import UNTYPED
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -57,7 +57,13 @@ if TYPE_CHECKING:
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
-    from probative.options import GradedKeywords, GradedOptions, ReadingOptions
+    from probative.options import (
+        GradedKeywords,
+        GradedOptions,
+        PlanOptions,
+        RankOptions,
+        ReadingOptions,
+    )
     from probative.results import Group
 
 
@@ -458,6 +464,15 @@ def match_beside(
     if names is None and not is_path(second):  # a file has a name already
         everyone = replace(everyone, names=(*everyone.names[:-1], _SECOND))
     return everyone.without_last(), everyone
+
+
+def match_averaged(
+    gold: Any, systems: list[Any], names: Sequence[str] | None, options: RankOptions | PlanOptions
+) -> Matched:
+    """Match the systems; a mean over classes needs both classes of a yes-or-no question."""
+    macro = options.average == "macro"
+    matched = match_inputs(gold, systems, names=names, find_positive=not macro, reading=options)
+    return by_class(matched) if macro and matched.task == "samples" else matched
 
 
 def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import PurePath
@@ -13,7 +14,7 @@ from probative.reporting.document import Answer, Column, Table, Tracks, Words, d
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.headlines import evidence_words, verdict_words
 from probative.reporting.pictures import Bar, Forest, Histogram, figure
-from probative.reporting.runs_report import has_runs, variance_picture
+from probative.reporting.runs_report import has_runs, hidden, variance_picture
 from probative.reporting.score_report import ceiling_table, described, score_forest
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
@@ -163,7 +164,6 @@ def label_differences(c: Comparison) -> Table:
     """Build the table of the scores of two systems and their difference by label."""
     shown = c.by_label[:_MOST_LABELS]
     metric = metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
-    left_out = len(c.by_label) - len(shown)
     return Table.of(
         shown,
         [
@@ -175,7 +175,7 @@ def label_differences(c: Comparison) -> Table:
         title=f"{c.b} against {c.a}, {metric} by label{scale_word(' in ')}",
         notes=(
             _each_on_its_own(c.level),
-            f"{left_out:,} more labels are hidden here; JSON has all of them." if left_out else "",
+            hidden(len(c.by_label) - len(shown), "labels", "JSON has all of them"),
         ),
         track="difference",
     )
@@ -235,12 +235,10 @@ def _confusions(result: Comparisons) -> list[dict[str, Any]]:
         for system, rows in zip(result.systems, result.confusions, strict=False)
         if rows
     ]
-    times: dict[str, int] = {}
+    times: Counter[str] = Counter()
     for _, rows in systems:
         for right, given, n in rows:
-            for label in (right, given):
-                if label is not None:
-                    times[label] = times.get(label, 0) + n
+            times.update({label: n for label in (right, given) if label is not None})
     most = sorted(times, key=lambda label: (-times[label], label))[:_MOST_CONFUSED_LABELS]
     labels: list[str | None] = [*sorted(most)]
     if any(None in row[:2] for _, rows in systems for row in rows):
@@ -259,28 +257,27 @@ def _heat_map(
     times = {(right, given): n for right, given, n in rows}
     shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
     total = sum(times.values())
-    note = ""
-    if shown < total:
-        note = (
-            f"{shown:,} of {total:,} confusions: those of the {len(labels) - (None in labels)} "
-            f"labels that all systems together confuse most."
-        )
+    note = (
+        f"{shown:,} of {total:,} confusions: those of the {len(labels) - (None in labels)} "
+        f"labels that all systems together confuse most."
+    )
 
     def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
         if right == given:
             return None
         n = times.get((right, given), 0)
+        heat = _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest
         return {
             "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
             # on white, black words can be read on every colour; on black, on strong ones
-            "share": f"{_HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest:.2f}" if n else "0",
-            "strong": _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest > _STRONG,
+            "share": f"{heat:.2f}" if n else "0",
+            "strong": heat > _STRONG,
             "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
         }
 
     return {
         "title": name,
-        "note": note,
+        "note": note if shown < total else "",
         "given": [_said(label) for label in labels],
         "rows": [(_said(right), [cell(right, given) for given in labels]) for right in labels],
     }
@@ -379,8 +376,7 @@ def _differing_words(
             near.update(range(k - _WORDS_AROUND, k + _WORDS_AROUND + 1))
     shown = {
         character
-        for k in near
-        if 0 <= k < len(places)
+        for k in near & set(range(len(places)))
         for character in range(max(places[k][0], 0), places[k][1])
     }
     parts: list[dict[str, str]] = []

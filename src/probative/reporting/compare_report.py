@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from probative._validation import whole_number
 from probative.errors import InputError
@@ -41,6 +41,7 @@ from probative.reporting.runs_report import (
     has_runs,
     mean_table,
     named_pairs,
+    of_kind,
     run_table,
     single_runs,
     variance_table,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         Comparison,
         Comparisons,
         GateVerdict,
+        Interval,
         Scores,
         SystemScores,
     )
@@ -99,12 +101,10 @@ def compare_document(
     digits: int | None = None,
     compact: bool = False,
 ) -> Document:
-    """Build the document of scores, differences and verdicts.
-
-    `by_label` and `buckets` add tables to the text; the page always has them. `digits` are the
-    decimals of points, by default 1, and more where intervals are narrow. `compact` prints one
-    table with one row per system.
-    """
+    """Build the document of scores, differences and verdicts."""
+    # `by_label` and `buckets` add tables to the text; the page always has them. `digits` are the
+    # decimals of points, by default 1, and more where intervals are narrow. `compact` prints one
+    # table with one row per system.
     if digits is not None:
         whole_number("digits", digits, least=0, most=15)
     signed = result.signature
@@ -112,17 +112,11 @@ def compare_document(
     del content["level"]
     if not buckets:
         content.pop("buckets", None)
-    procedures = [c for c in result.comparisons if c.question == "procedures"]
-    several = has_runs(result.scores)
+    several, runs = has_runs(result.scores), _runs_content(result)
     tables = _main_tables(result, digits)
     if compact:
         # means and spreads, with intervals in the caption, have one row per system already
         tables = tables[:1] if several else [_compact(result, digits)]
-    more = (
-        [run_table(result.scores, result.comparisons[0].metric)] if several and not compact else []
-    )
-    if procedures and not compact:
-        more += [variance_table(procedures), companion_table(procedures)]
     records = result.task == "records"
     if records and not compact:
         tables += compared_fields(result)
@@ -130,8 +124,8 @@ def compare_document(
         of_label = field_table if records else label_table
         tables += [of_label(result.scores, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label and not records]
+    main = result.comparisons[0].metric
     if buckets:
-        main = result.comparisons[0].metric
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
         tables += [table for c in first for table in bucket_tables(result, c)]
     if result.groups is not None and not compact:
@@ -144,11 +138,16 @@ def compare_document(
         title=_names_in_title(names),
         payload=payload("compare", signed, gates, **content),
         tables=(*tables, *beside),
-        more=tuple(more),
-        records=tuple(_records(result)),
+        more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
+        records=(
+            *of_kind("score", [result.scores]),
+            *of_kind("run", result.run_scores or ()),
+            *of_kind("comparison", [result]),
+            *of_kind("group", result.groups or ()),
+        ),
         leading=tuple(quality_lines(result.scores)),
         notes=(
-            *(RECALL_LEADS for c in result.comparisons[:1] if _recall_of_words(result, c)),
+            *([RECALL_LEADS] if (result.task, main) == ("segmentation", "recall") else ()),
             *ask_for_positive(result.scores),
             *map(str, result.judges or ()),
             *two_averages(result.scores, result),
@@ -160,29 +159,22 @@ def compare_document(
         page="records.html" if records else "comparison.html",
         content=lambda: (
             page_content(result, _main_tables(result, digits))
-            | _runs_content(result)
+            | runs
             | (records_content(result) if records else {})
         ),
         headline=headline,
     )
 
 
-def _recall_of_words(result: Comparisons, c: Comparison) -> bool:
-    return result.task == "segmentation" and c.metric == "recall"
-
-
 def _main_tables(result: Comparisons, digits: int | None = None) -> list[Table]:
-    """Return the tables of scores and differences: one for two systems, one of verdicts for more.
-
-    With several runs, or several metrics of more than two systems, differences have their own.
-    """
+    """Return the tables of scores and differences: one for two systems, else one of verdicts."""
     if has_runs(result.scores):
         procedures = [c for c in result.comparisons if c.question == "procedures"]
         return [mean_table(result.scores, procedures, digits), _differences(result, digits)]
     if len({(c.a, c.b) for c in result.comparisons}) == 1:
         return [_pair_table(result, digits)]
     several = len({c.metric for c in result.comparisons}) > 1
-    return [_verdict_table(result, digits), *([_differences(result, digits)] if several else [])]
+    return [_verdict_table(result, digits)] + [_differences(result, digits)] * several
 
 
 def _runs_content(result: Comparisons) -> dict[str, Any]:
@@ -191,11 +183,10 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
     procedures = [c for c in result.comparisons if c.question == "procedures"]
+    both = (variance_table, companion_table) if procedures else ()
     return {
         "run_tables": [run_table(result.scores, metric)],
-        "more_tables": [variance_table(procedures), companion_table(procedures)]
-        if procedures
-        else [],
+        "more_tables": [table(procedures) for table in both],
         "single_runs": single_runs(result.scores, metric),
     }
 
@@ -228,23 +219,24 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     metrics, first = _metrics(result), result.comparisons[0]
     tested = {c.metric: c for c in result.comparisons}
     others = {gap.metric: gap for gap in result.other_metrics or ()}
-    rope = first.rope
-    rows: list[tuple[str, Callable[[str], str]]] = [
-        *((s.name, partial(_score_of, s, digits=digits)) for s in result.systems),
-        ("difference", lambda m: _gap(tested.get(m) or others.get(m), digits)),
-        ("p", lambda m: pvalue(tested[m].pvalue) if m in tested else ""),
-        ("P(better)", lambda m: _chance_of(tested.get(m), "p_b_better")),
+    rows = [
+        *((s.name, *(scored(s[m], digits) for m in metrics)) for s in result.systems),
+        ("difference", *(_gap(tested.get(m) or others.get(m), digits) for m in metrics)),
+        ("p", *(pvalue(tested[m].pvalue) if m in tested else "" for m in metrics)),
+        ("P(better)", *(_chance_of(tested.get(m), "p_b_better") for m in metrics)),
     ]
-    if rope > 0:
-        rows.append(
-            (f"P(within {region(rope)})", lambda m: _chance_of(tested.get(m), "p_equivalent"))
-        )
+    if first.rope > 0:
+        equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
+        rows.append((f"P(within {region(first.rope)})", *equal))
     drops = drop_order(metrics, tested)
     return Table.of(
         rows,
         [
-            Words("system", lambda row: row[0]),
-            *(Column(metric_words(m), partial(_cell_of, m), drop=drops[m]) for m in metrics),
+            Words("system", itemgetter(0)),
+            *(
+                Column(metric_words(m), itemgetter(i), drop=drops[m])
+                for i, m in enumerate(metrics, 1)
+            ),
         ],
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
@@ -261,14 +253,6 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     )
 
 
-def _cell_of(metric: str, row: tuple[str, Callable[[str], str]]) -> str:
-    return row[1](metric)
-
-
-def _score_of(system: SystemScores, metric: str, *, digits: int | None) -> str:
-    return scored(system[metric], digits)
-
-
 def _gap(gap: Any, digits: int | None) -> str:
     """Return a difference with its interval; in bold if a test has established it."""
     if gap is None:
@@ -279,7 +263,8 @@ def _gap(gap: Any, digits: int | None) -> str:
 
 
 def _chance_of(c: Comparison | None, name: str) -> str:
-    return "" if c is None else probability(getattr(c, name))
+    chance = getattr(c, name, None)
+    return "" if chance is None else probability(chance)
 
 
 def _about_p(c: Comparison) -> str:
@@ -295,15 +280,15 @@ def _shared_notes(result: Comparisons) -> list[str]:
     return [*notes, *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs)]
 
 
-def _of_system(column: Column, row: _Row) -> str:
-    return column.cell(row.system)
-
-
-class _Row(NamedTuple):
+@dataclass(frozen=True)
+class _Row:
     """Row of the table of verdicts: a system, and its comparison; None for the baseline."""
 
     system: SystemScores
     c: Comparison | None
+
+    def __getitem__(self, metric: str) -> Interval:
+        return self.system[metric]
 
 
 def _verdict_table(result: Comparisons, digits: int | None) -> Table:
@@ -333,10 +318,7 @@ def _verdict_table(result: Comparisons, digits: int | None) -> Table:
         [
             Words("system", "system.name"),
             Words("against", of(lambda c: c.a), when=len(against) > 1),
-            *(
-                replace(column, value=partial(_of_system, column))
-                for column in score_columns(metrics, (main,), digits)
-            ),
+            *score_columns(metrics, (main,), digits),
             Column("difference", of(lambda c: _gap(c, digits))),
             Column(
                 "adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20
@@ -367,7 +349,8 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     def score(metric: str) -> Column:
         if metric == main:
             return Column(_short(metric), lambda s: scored(s[metric], digits))
-        return Column(_short(metric), lambda s: points(s[metric].estimate, _decimals(digits)))
+        decimals = 1 if digits is None else digits
+        return Column(_short(metric), lambda s: points(s[metric].estimate, decimals))
 
     c = result.comparisons[0]
     p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
@@ -398,10 +381,6 @@ def _short(metric: str) -> str:
     return {"precision": "P", "recall": "R"}.get(plain, metric_words(plain))
 
 
-def _decimals(digits: int | None) -> int:
-    return 1 if digits is None else digits
-
-
 def _differences(result: Comparisons, digits: int | None) -> Table:
     """Build the table of differences, one row per pair, metric and question."""
     found, first = result.comparisons, result.comparisons[0]
@@ -425,17 +404,15 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
             Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
             Column("P(better)", "p_b_better", probability),
             # the verdict says it, too
-            Column("P(new run)", "p_new_run_better", _chance_of_a_run, when=new_runs, drop=3),
+            Column(
+                "P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3
+            ),
         ],
         title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=_shared_notes(result),
         details=(note,),
         bold_note="Established differences are in bold.",
     )
-
-
-def _chance_of_a_run(chance: float | None) -> str:
-    return "" if chance is None else probability(chance)
 
 
 _TWO_QUESTIONS = (
@@ -447,21 +424,7 @@ _TWO_QUESTIONS = (
 _NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a new test set."
 
 
-def _records(result: Comparisons) -> list[dict[str, Any]]:
-    scores = [{"kind": "score", **record} for record in result.scores.records()]
-    for own in result.run_scores or ():
-        scores += ({"kind": "run", **record} for record in own.records())
-    groups = [record for group in result.groups or () for record in group.records()]
-    return [
-        *scores,
-        *({"kind": "comparison", **record} for record in result.records()),
-        *({"kind": "group", **record} for record in groups),
-    ]
-
-
-# -----------------------------------------------------------------------------
-# Build the document of the demonstration, and the page of its comparison.
-# -----------------------------------------------------------------------------
+# --- The demonstration, and the page of its comparison
 
 
 def demo_document(
@@ -475,14 +438,8 @@ def demo_document(
     """Build the document for the terminal, and that of the seven systems for the page."""
     page = compare_document(comparison)
     segmentation = scores_document(segmenters)
-    words = segmentation.tables[0]
-    tables = (
-        _retitle(
-            page.tables[0], "1. Seven systems of a shared task, F1 in points on 1,287 sentences"
-        ),
-        _bayes_table(models, tests),
-        _retitle(words, "3. Two word segmenters on three sentences: recall leads"),
-    )
+    first = "1. Seven systems of a shared task, F1 in points on 1,287 sentences"
+    third = "3. Two word segmenters on three sentences: recall leads"
     document = Document(
         title="What probative does",
         payload=payload(
@@ -492,7 +449,11 @@ def demo_document(
             bayes=[test.to_dict() for test in tests],
             segmentation=segmentation.payload,
         ),
-        tables=tables,
+        tables=(
+            _retitle(page.tables[0], first),
+            _bayes_table(models, tests),
+            _retitle(segmentation.tables[0], third),
+        ),
         records=page.records,
         verdict=(f"Verdict: {comparison.verdicts[0]}",),
     )

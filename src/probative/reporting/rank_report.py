@@ -23,8 +23,9 @@ from probative.reporting.document import (
     scored,
 )
 from probative.reporting.escape import plain
+from probative.reporting.headlines import upper
 from probative.reporting.pictures import COLOURS, Bar, Forest, figure
-from probative.reporting.runs_report import has_runs, spread_table
+from probative.reporting.runs_report import has_runs, of_kind, spread_table
 from probative.reporting.score_report import about, oddities
 from probative.wording.numbers import (
     counted,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.results import Interval, LabelScores, RankedPair, RankedSystem, Ranking
+    from probative.results import Interval, RankedPair, RankedSystem, Ranking
 
 
 # --- Content of the page of a leaderboard
@@ -62,18 +63,10 @@ _FEWEST_FOR_PROCESSES = 24  # with fewer, starting processes costs more than it 
 
 @dataclass(frozen=True)
 class PairCommand:
-    """Command that compares two systems in full.
+    """Command that compares two systems in full."""
 
-    Attributes
-    ----------
-    parts
-        The words around the places of the two systems, the baseline first: once, or twice.
-    systems
-        The words for every system in these places, by name.
-    """
-
-    parts: tuple[str, ...]
-    systems: Mapping[str, tuple[str, ...]]
+    parts: tuple[str, ...]  # around the places of the two, the baseline first: once, or twice
+    systems: Mapping[str, tuple[str, ...]]  # the words of every system in these places, by name
 
     def of(self, a: str, b: str) -> str:
         """Return the command with these words in the places of the two systems."""
@@ -88,20 +81,17 @@ def _ranking_content(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of the template.
-
-    `command` shows a pair in full that the page does not hold; `pages` are the addresses of pairs
-    with a page of their own, by the names of the lower and the higher system.
-    """
+    """Return the variables of the template."""
+    # `command` shows a pair in full that the page does not hold; `pages` are the addresses of pairs
+    # with a page of their own, by the names of the lower and the higher system
     labels = _labels(ranking)
     in_full = _in_full(ranking)
     held = len(ranking.pairs) <= _MOST_PAIRS
-    tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
     return {
         "recognised": [base_name(note) for note in ranking.notes],
         "board": board,
         "rising": [head in _RISING for head in board.columns],
-        "tracks": tracks,
+        "tracks": Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking]),
         "rows": [
             {"system": system, "cells": cells, "starts": place == board.rule}
             for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
@@ -201,10 +191,6 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
 def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     if not in_full:
         return ""
-    model = (
-        f"comes from a model of the cases in which the two are right or wrong, that above from "
-        f"draws over the {ranking.by}s."
-    )
     if len(ranking.pairs) == 1:
         return "The comparison of the two systems."
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
@@ -217,7 +203,8 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     return (
         f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
         f"intervals hold for that pair alone, so most are narrower than those above, which hold "
-        f"for all pairs at once; adjusted p is the same. Its P(better) {model}"
+        f"for all pairs at once; adjusted p is the same. Its P(better) comes from a model of the "
+        f"cases in which the two are right or wrong, that above from draws over the {ranking.by}s."
     )
 
 
@@ -260,11 +247,9 @@ def _page_data(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str],
 ) -> str:
-    """Return the numbers of the page as JSON for a script element.
-
-    Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
-    is null. `pairs` are ordered by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
-    """
+    """Return the numbers of the page as JSON for a script element."""
+    # Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
+    # is null. Pairs are ordered by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
     place = {label: i for i, label in enumerate(labels)}
     own = {system.name: system for system in ranking.systems}
     metric = _label_metric(ranking)
@@ -272,12 +257,15 @@ def _page_data(
         "names": [plain(system.name) for system in ranking.ranking],
         "scores": [_limits(system) for system in ranking.ranking],
         "labels": [plain(label) for label in labels],
-        "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in ranking.ranking],
+        "byLabel": [
+            {place[e.label]: _limits(e[metric]) for e in own[s.name].by_label if e.label in place}
+            for s in ranking.ranking
+        ],
         "level": ranking.level,
         "factor": factor(),
     }
     if pairs:
-        columns = {
+        content["pairs"] = {
             "d": [_rounded(pair.difference) for pair in ranking.pairs],
             "low": [_rounded(pair.low) for pair in ranking.pairs],
             "high": [_rounded(pair.high) for pair in ranking.pairs],
@@ -287,7 +275,6 @@ def _page_data(
             "decided": [int(pair.decided) for pair in ranking.pairs],
             "same": [int(pair.identical) for pair in ranking.pairs],
         }
-        content["pairs"] = columns
     if pages:
         at = {system.name: i for i, system in enumerate(ranking.ranking)}
         content["pages"] = {f"{at[b]}-{at[a]}": address for (a, b), address in pages.items()}
@@ -297,16 +284,6 @@ def _page_data(
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # no content may end the element or begin another
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _by_label(
-    entries: Sequence[LabelScores], place: dict[str, int], metric: str
-) -> dict[int, list[float | None]]:
-    return {
-        place[entry.label]: _limits(next(s for s in entry.scores if s.metric == metric))
-        for entry in entries
-        if entry.label in place
-    }
 
 
 def _limits(score: Interval | RankedSystem) -> list[float | None]:
@@ -321,16 +298,13 @@ def _digits(value: float) -> float | None:
     return float(f"{value:.4g}") if isfinite(value) else None
 
 
-def _narrow(ranking: Ranking) -> str:
-    many = len(ranking.ranking) > _MOST_NAMED_IN_MATRIX
-    return " Fewer systems, chosen by name above, make larger squares." if many else ""
-
-
 def _words(ranking: Ranking) -> dict[str, str]:
     """Return the explanation of each part of the page."""
     metric, level = metric_name(ranking.metric, ranking.match), f"{100 * ranking.level:g} %"
     scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
     several = len(ranking.pairs) > 1
+    many = len(ranking.ranking) > _MOST_NAMED_IN_MATRIX
+    narrow = " Fewer systems, chosen by name above, make larger squares." if many else ""
     at_once = "for all pairs at once " if several else ""
     adjusted = (
         f"; adjusted, it allows for the number of pairs ({ranking.adjustment.capitalize()})"
@@ -339,14 +313,14 @@ def _words(ranking: Ranking) -> dict[str, str]:
     )
     spread = f", from {points(max(scores), 1)} to {points(min(scores), 1)}" if scores else ""
     return {
-        "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
+        "board": f"{upper(metric)} of each system with its own {level} interval"
         f"{spread}. The line separates the systems that may rank first from the others. "
         f"Intervals that overlap do not show whether two systems differ: the pairs below do.",
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
         f"the row is better. Orange: the column is. Grey: the scores are equal; empty: one is "
         f"undefined. The stronger the colour, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
-        f"the two tie.{_narrow(ranking)}",
+        f"the two tie.{narrow}",
         "pair": f"The intervals hold {at_once}with a confidence of {level}. p: {ranking.test} "
         f"randomisation test by {ranking.by}{adjusted}. P(better): probability, given these data "
         f"alone, that a system scores higher than the other on {ranking.by}s like these.",
@@ -362,10 +336,7 @@ def rank_document(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str] | None = None,
 ) -> Document:
-    """Build the document of a leaderboard, with the pairs if they are few, and a summary.
-
-    `command` and `pages` are those of `_ranking_content`.
-    """
+    """Build the document of a leaderboard, with the pairs if they are few, and a summary."""
     content = ranking.to_dict()
     del content["level"]
     board = leaderboard_table(ranking)
@@ -377,7 +348,11 @@ def rank_document(
         payload=payload("rank", ranking.signature, **content),
         tables=tuple(table for table in (board, runs) if table is not None),
         more=(pairs,) if pairs else (),
-        records=tuple(_records(ranking)),
+        records=(
+            *of_kind("system", ranking.ranking),
+            *of_kind("run", ranking.run_scores or ()),
+            *of_kind("pair", ranking.pairs),
+        ),
         notes=(ranking.signature,),
         details=unseen,
         verdict=(ranking.summary,),
@@ -493,23 +468,12 @@ def _difference(pair: RankedPair) -> str:
     return Strong(text) if pair.decided else text
 
 
-def _records(ranking: Ranking) -> list[dict[str, Any]]:
-    systems = [{"kind": "system", **system.to_dict()} for system in ranking.ranking]
-    for own in ranking.run_scores or ():
-        systems += ({"kind": "run", **record} for record in own.records())
-    return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]
-
-
 # --- Figure: scores with intervals, and bars that join ties
 
 
 @on_own_scale
 def rank_figure(ranking: Ranking) -> Figure:
-    """Draw a critical-difference style diagram: an upright bar joins systems that tie.
-
-    Left: every system's score with its interval. Right: one bar per tie letter; systems that no
-    bar joins are decided.
-    """
+    """Draw every system's score with its interval, and beside it a bar for each tie letter."""
     runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
     bars = [
         Bar(

@@ -19,10 +19,10 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from probative.reporting.pictures import Shares
-    from probative.results import Comparison, Ranking, RunScores, Scores, SystemScores
+    from probative.results import Comparison, Ranking, Result, RunScores, Scores, SystemScores
 
 
 # source of each part of the variance, and its colour in the drawing
@@ -33,6 +33,16 @@ _PARTS = {
     "interaction": ("interaction", "d"),
 }
 _MOST_RUNS = 30  # runs in a table
+
+
+def of_kind(kind: str, results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return the records of results, all with this kind."""
+    return [{"kind": kind, **record} for one in results for record in one.records()]
+
+
+def hidden(number: int, what: str, kept: str = "JSON and CSV have all of them") -> str:
+    """Say how many rows of a table are hidden, if any are."""
+    return f"{number:,} more {what} are hidden here; {kept}." if number > 0 else ""
 
 
 def has_runs(scores: Scores) -> bool:
@@ -175,21 +185,18 @@ _RANKED = (
 
 def single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
+    scores = [own for own in result.run_scores or () if own.metric == metric]
     rows = [
         (own.system, run, points(score, 1))
-        for own in result.run_scores or ()
-        if own.metric == metric
+        for own in scores
         for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
     ]
-    total = sum(len(own) for own in result.run_scores or () if own.metric == metric)
-    left_out = total - len(rows)
+    more = hidden(sum(map(len, scores)) - len(rows), "runs", "JSON and CSV have all")
     return Table(
         ("system", "run", metric_words(metric)),
         tuple(rows),
         title=f"Single runs, {metric_words(metric)}{scale_word(' in ')}",
-        notes=(f"{left_out:,} more runs are hidden here; JSON and CSV have all.",)
-        if left_out
-        else (),
+        notes=(more,) if more else (),
         text_columns=2,
     )
 
@@ -199,20 +206,20 @@ def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     parts = c.variance
     if parts is None:
         return []
-    named = []
-    for name, share in parts.shares.items():
-        words, colour = _PARTS[name]
-        if parts.paired_runs and name == "runs_b":
-            continue  # pairs vary, not the runs of each system
-        text = "pairs of runs" if parts.paired_runs and name == "runs_a" else words
-        named.append((text.format(a=c.a, b=c.b), colour, share))
-    return named
+    sources = dict(_PARTS)
+    if parts.paired_runs:  # pairs vary, not the runs of each system
+        sources |= {"runs_a": ("pairs of runs", "a")}
+        del sources["runs_b"]
+    return [
+        (words.format(a=c.a, b=c.b), colour, parts.shares[name])
+        for name, (words, colour) in sources.items()
+    ]
 
 
 def variance_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of the parts of the variance of every mean difference."""
-    first = comparisons[0]
-    heads = [name for name, *_ in _named_shares(first)]
+    by = comparisons[0].by.removesuffix(" and run")
+    heads = [name for name, *_ in _named_shares(comparisons[0])]
     if len({(c.a, c.b) for c in comparisons}) > 1 and "pairs of runs" not in heads:
         heads[1:3] = "runs of baseline", "runs of other"
 
@@ -227,11 +234,7 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
             Column("std. error", "standard_error", points, drop=1),
         ],
         title="Where the uncertainty of the mean difference comes from",
-        notes=(
-            _SHARES.format(
-                by=first.by.removesuffix(" and run"), in_points=scale_word(", in ", ",")
-            ),
-        ),
+        notes=(_SHARES.format(by=by, in_points=scale_word(", in ", ",")),),
     )
 
 

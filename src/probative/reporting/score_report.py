@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import isnan
+from operator import itemgetter
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,8 +32,10 @@ from probative.reporting.escape import plain
 from probative.reporting.headlines import score_words, upper
 from probative.reporting.runs_report import (
     has_runs,
+    hidden,
     main_metric,
     mean_table,
+    of_kind,
     repeats_table,
     run_table,
 )
@@ -158,14 +161,7 @@ def _records(scores: Scores) -> list[dict[str, Any]]:
         return [{"group": "", **record} for record in scores.records()] + list(groups)
     if not scores.run_scores:
         return scores.records()
-    records = [{"kind": "score", **record} for record in scores.records()]
-    return records + [
-        {"kind": "run", **record} for own in scores.run_scores for record in own.records()
-    ]
-
-
-def _is_clustered(scores: Scores) -> bool:
-    return any(s.design_effect is not None for system in scores.systems for s in system.scores)
+    return of_kind("score", [scores]) + of_kind("run", scores.run_scores)
 
 
 def _remarks(scores: Scores) -> list[str]:
@@ -236,7 +232,7 @@ def score_columns(
     """Return a column for each score with its interval; those to `keep` are never hidden."""
     drops = drop_order(metrics, keep)
     return [
-        Column(metric_words(m), partial(_scored_in, metric=m, digits=digits), drop=drops[m])
+        Column(metric_words(m), itemgetter(m), partial(scored, digits=digits), drop=drops[m])
         for m in metrics
     ]
 
@@ -247,10 +243,6 @@ def drop_order(metrics: Sequence[str], keep: Collection[str]) -> dict[str, int]:
     order = [*reversed(rare), "precision", "recall", "f1"]
     kept = {*keep} if {*keep} & {*metrics} else {metrics[0]}
     return {m: 0 if m in kept else 1 + order.index(m) for m in metrics}
-
-
-def _scored_in(one: Any, *, metric: str, digits: int | None) -> str:
-    return scored(one[metric], digits)
 
 
 def about(scores: Scores, what: str = "Scores") -> str:
@@ -355,12 +347,8 @@ def _tally(counts: Counts | ItemCounts, task: str) -> str:
 
 
 def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) -> Table:
-    """Build the table of the scores of a system, one row per label.
-
-    With `whole`, the scores of all labels and their means come first.
-    """
+    """Build the table of a system's scores by label; with `whole`, those of all labels, too."""
     shown = [_Label.of(entry) for entry in system.by_label[:_MOST_LABELS]]
-    left_out = len(system.by_label) - len(shown)
     metrics = [score.metric for score in system.by_label[0].scores]
     above = []
     if whole:
@@ -379,15 +367,10 @@ def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) ->
         ],
         title=about(scores) if whole else f"By label{several}",
         notes=(
-            *(oddities(scores) if whole else ()),
-            *(_score_notes(scores) if whole else ()),
-            f"{left_out:,} more labels are hidden here; JSON and CSV have all of them."
-            if left_out
-            else "",
+            *((*oddities(scores), *_score_notes(scores)) if whole else ()),
+            hidden(len(system.by_label) - len(shown), "labels"),
         ),
-        tracks=Tracks.of(
-            [_limits(one.scores[metrics[-1]]) for one in (*above, *shown)],
-        ),
+        tracks=Tracks.of([_limits(one.scores[metrics[-1]]) for one in (*above, *shown)]),
         rule=len(above) or None,
     )
 
@@ -416,7 +399,7 @@ class _Label(NamedTuple):
 
 def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
-    found = {s.name: {e.label: _Label.of(e) for e in s.by_label} for s in scores.systems}
+    found = {s.name: {e.label: e for e in s.by_label} for s in scores.systems}
     labels = sorted({label for own in found.values() for label in own})
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
@@ -425,43 +408,29 @@ def _labels_of_systems(scores: Scores) -> Table:
     def cell(name: str) -> Callable[[str], str]:
         return lambda label: scored(found[name][label][metric]) if label in found[name] else "–"
 
-    def in_gold(label: str) -> str:
-        own = next(own[label] for own in found.values() if label in own)
-        return own.number("positives")
+    def in_gold(label: str) -> float:
+        return next(own[label].counts.positives for own in found.values() if label in own)
 
     return Table.of(
         shown,
         [
             Words("label", lambda label: label),
             *(Column(name, cell(name)) for name in found),
-            Column("in gold", in_gold, drop=1),
+            Column("in gold", in_gold, amount, drop=1),
         ],
         title=f"{metric_name(metric, scores.match)} by label",
-        notes=(
-            f"{len(labels) - len(shown):,} more labels are hidden here; JSON and CSV have all of "
-            f"them."
-            if len(labels) > len(shown)
-            else "",
-        ),
+        notes=(hidden(len(labels) - len(shown), "labels"),),
     )
 
 
 def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
-    metrics = ("precision", "recall", "f1")
-
-    def value(name: str) -> Callable[[Named], float]:
-        return lambda entry: entry.score[name]
-
-    def times(name: str) -> Callable[[Named], str]:
-        return lambda entry: f"{entry.score[name]:,.0f}"
-
     return Table.of(
-        [Named(*entry) for entry in (system.overlap or {}).items()],
+        [{"match": rule, **found} for rule, found in (system.overlap or {}).items()],
         [
-            Words("match", "name"),
-            *(Column(name, times(name)) for name in outcomes),
-            *(Column(metric_words(name), value(name), points) for name in metrics),
+            Words("match", itemgetter("match")),
+            *(Column(name, itemgetter(name), "{:,.0f}".format) for name in outcomes),
+            *(Column(metric_words(m), itemgetter(m), points) for m in PRF),
         ],
         title=f"Overlaps: {system.name}",
     )
@@ -473,10 +442,7 @@ _RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for
 
 
 def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
-    """Picture a score of every system with its interval, and its single runs.
-
-    If systems are `compared`, the first is the baseline.
-    """
+    """Picture a score of every system and its runs; if `compared`, the first is the baseline."""
     from probative.reporting.pictures import Bar, Forest
 
     known = [score.metric for score in result.systems[0].scores]
@@ -490,14 +456,14 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
+    baseline_words = f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."
     return Forest(
         bars,
         axis=f"{name}{scale_word(', ')}",
-        title=f"{name[:1].upper()}{name[1:]} with {level}"
-        + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
+        title=f"{upper(name)} with {level}{baseline_words}",
         description=f"{name} of each system: {described(bars)}",
-        reading=f"The dot is the score on this test set, the line its {100 * result.level:g} % "
-        f"interval: the true scores compatible with these data."
+        reading=f"The dot is the score on this test set, the line its {level.removesuffix('s')}: "
+        f"the true scores compatible with these data."
         + _RUNS_BELOW
         * any(bar.runs for bar in bars),
         note=level,
@@ -581,11 +547,12 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         from probative.reporting.records_report import path_table
 
         tables.append(path_table(report.paths, int(report.facts["documents"])))
-    verdict = "Problems:" if report.problems else "No problems found."
     name = PurePath(report.path).name
-    found = ("Nothing is wrong", "passed")
+    verdict, words, state = "No problems found.", "Nothing is wrong", "passed"
     if report.problems:
-        found = (counted(len(report.problems), "problem"), "failed")
+        verdict, words, state = "Problems:", counted(len(report.problems), "problem"), "failed"
+    # a page shows the name of the file instead of its path
+    named = replace(tables[0], rows=(("file", name), *tables[0].rows[1:]))
     return Document(
         title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
@@ -594,14 +561,9 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         or tuple({"label": label, "number": times} for label, times in report.labels.items())
         or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
-        headline=(Answer(*found, (upper(f"{report.input_format}, {report.task}."),)),),
-        content=lambda: {"tables": (_named_file(tables[0], name), *tables[1:])},
+        headline=(Answer(words, state, (upper(f"{report.input_format}, {report.task}."),)),),
+        content=lambda: {"tables": (named, *tables[1:])},
     )
-
-
-def _named_file(table: Table, name: str) -> Table:
-    """Return the table with the name of the file instead of its path, for a page."""
-    return replace(table, rows=(("file", name), *table.rows[1:]))
 
 
 # --- Agreement of annotators
@@ -621,7 +583,7 @@ _LABELS = (
 
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
-    content = found.to_dict()
+    symmetry = _FIRST if found.match in _IN_ORDER else _SAME
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
     if found.alpha is not None:
         found_scores.insert(0, Named("all", found.alpha))
@@ -638,13 +600,13 @@ def agreement_document(found: Agreement) -> Document:
         title=f"Agreement with {100 * found.level:g} % intervals",
         notes=(
             f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
-            *((_LABELS,) if found.alpha is not None else (_symmetry(found), _SPANS)),
+            *((_LABELS,) if found.alpha is not None else (symmetry, _SPANS)),
         ),
         track="score.estimate",
     )
     return Document(
         title=f"Agreement of {', '.join(found.annotators)}",
-        payload=payload("agreement", found.signature, **content),
+        payload=payload("agreement", found.signature, **found.to_dict()),
         tables=(table,),
         records=tuple(found.records()),
         notes=(found.signature,),
@@ -667,10 +629,6 @@ def _agreement(found: Agreement) -> Answer:
 
 def _coefficient(score: Interval) -> str:
     return with_ends(*map(number, (score.estimate, score.low, score.high)))
-
-
-def _symmetry(found: Agreement) -> str:
-    return _FIRST if found.match in _IN_ORDER else _SAME
 
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
@@ -706,10 +664,7 @@ def intervals_document(
     signature: str,
     posteriors: Mapping[str, Posterior] = MappingProxyType({}),
 ) -> Document:
-    """Build the document of the intervals of one table of counts, or of many.
-
-    The page shows the `posteriors` of scores, by metric.
-    """
+    """Build the document of the intervals of one or many tables; its page has the `posteriors`."""
     many = bool(counts.shape)
     tables = list(counts) if many else [counts]
     scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]

@@ -11,10 +11,13 @@ import math
 import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
+from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from probative.counts import Counts, ItemCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
     from probative._validation import Number, Words
     from probative.reporting.document import Document
+
+    Named = tuple[tuple[str, ...], Any]
 
 
 # --- Results and intervals
@@ -40,6 +45,8 @@ def _shown_fields(kind: type[Any]) -> tuple[str, ...]:
 @dataclass(frozen=True, eq=False)
 class Result:
     """Base class of all results."""
+
+    _report = "render.result_document"  # the function of `reporting` that makes the document
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
@@ -66,11 +73,15 @@ class Result:
         """
         return _flat(self._metrics())
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         """Yield the parts of a name and the number: by default for the fields of the result."""
         kind: Any = type(self)
         fields_of = {name: getattr(self, name) for name in _shown_fields(kind)}
         return numbers_of(fields_of, fields_of.get("metric"))
+
+    def _metrics_under(self, *head: str) -> Iterator[Named]:
+        """Yield the parts of a name, after these, and the number."""
+        return (((*head, *parts), value) for parts, value in self._metrics())
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the result as a data frame of pandas, Polars or PyArrow."""
@@ -104,9 +115,9 @@ class Result:
 
     def _document(self) -> Document:
         """Return the document to show: by default the records as a table."""
-        from probative.reporting.render import result_document
-
-        return result_document(self)
+        module, name = self._report.split(".")
+        made: Document = getattr(import_module(f"probative.reporting.{module}"), name)(self)
+        return made
 
     def _repr_html_(self) -> str:
         from probative.reporting.render import document_html
@@ -133,6 +144,41 @@ class DifferenceResult(Result):
     def estimate(self) -> float:
         """Return the difference, under the name common to all results."""
         return self.difference
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairDifference(DifferenceResult):
+    """Difference of two systems in one metric, B minus A, with its interval."""
+
+    a: str
+    b: str
+    metric: str
+    difference: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
+            f"[{self.low:+.4f}, {self.high:+.4f}]"
+        )
+
+
+class ScoresByMetric(Result):
+    """Result that has scores in several metrics."""
+
+    scores: tuple[Interval, ...]
+
+    def __getitem__(self, metric: str) -> Interval:
+        """Return the interval of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def _listed(self, most: int | None = None, digits: int = 4) -> str:
+        """Return the first scores with their intervals as text."""
+        return ", ".join(
+            f"{s.metric} {s.estimate:.{digits}f} [{s.low:.{digits}f}, {s.high:.{digits}f}]"
+            for s in self.scores[:most]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,14 +211,10 @@ class Interval(Result):
     design_effect: Number | None = None
     signature: str = field(default="", repr=False)
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         if not np.ndim(self.estimate):
             return super()._metrics()
-        return (
-            ((str(i), *parts), value)
-            for i, one in enumerate(self)
-            for parts, value in one._metrics()
-        )
+        return (named for i, one in enumerate(self) for named in one._metrics_under(str(i)))
 
     def records(self) -> list[dict[str, Any]]:
         """Return the interval as a dictionary, or one per table."""
@@ -249,7 +291,7 @@ def jsonable(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if kind in _JSON_TYPES:
         return value
-    if isinstance(value, Result):
+    if isinstance(value, (Result, Counts, ItemCounts)):
         return value.to_dict()
     if isinstance(value, np.ndarray):
         return jsonable(value.tolist())
@@ -266,15 +308,10 @@ def jsonable(value: Any) -> Any:
 
 # --- Numbers of results under names for experiment trackers
 
-if TYPE_CHECKING:
-    Named = tuple[tuple[str, ...], Any]
-
-
 # fields that are options, not results
 _CHOICES = frozenset(("level", "rope", "power", "margin", "confidence", "identical"))
-_ODD = re.compile(
-    r"[^\w\-. :]"
-)  # characters that MLflow refuses in a name; the slash separates parts
+# characters that MLflow refuses in a name; the slash separates parts
+_ODD = re.compile(r"[^\w\-. :]")
 
 
 def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]:
@@ -288,10 +325,7 @@ def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]
 
 
 def _flat(named: Iterable[Named]) -> dict[str, float]:
-    """Join the parts of names by slashes; leave out undefined numbers.
-
-    If a name occurs again, the later one gets a number.
-    """
+    """Join the parts of names by slashes, and number repeats; leave out undefined numbers."""
     numbers: dict[str, float] = {}
     for parts, value in named:
         if math.isfinite(value):

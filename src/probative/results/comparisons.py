@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from probative.results.base import DifferenceResult, Result
+from probative.results.base import DifferenceResult, PairDifference, Result, numbers_of
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import (
     metric_name,
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative._validation import Array
-    from probative.reporting.document import Document
-    from probative.results.base import DifferencePosterior
+    from probative.results.base import DifferencePosterior, Named
     from probative.results.ledger import Fingerprints, GateUse
     from probative.results.records import FieldChange, RecordExample
     from probative.results.runs import RunScoreTests, VarianceParts
@@ -89,24 +88,11 @@ class SystemScore(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BucketDifference(DifferenceResult):
+class BucketDifference(PairDifference):
     """Difference of two systems in one metric, B minus A, with its interval and without a test.
 
     It is that on the items of a bucket, or that in a metric beside the compared one.
     """
-
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}]"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +132,7 @@ class Bucket(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(DifferenceResult):
+class Comparison(PairDifference):
     """Difference of two systems in one score: interval, test and posterior.
 
     Attributes
@@ -218,12 +204,6 @@ class Comparison(DifferenceResult):
         The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float
-    high: float
     method: str
     pvalue: float
     p_adjusted: float | None
@@ -296,11 +276,8 @@ class Comparison(DifferenceResult):
         return posterior_figure(self).axes[0]
 
     def _key_numbers(self) -> str:
-        return (
-            f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}], p = {self.pvalue:.4g}, "
-            f"P({self.b} better) = {number(self.p_b_better, 4)}"
-        )
+        chance = f"P({self.b} better) = {number(self.p_b_better, 4)}"
+        return f"{super().__str__()}, p = {self.pvalue:.4g}, {chance}"
 
     def __str__(self) -> str:
         from probative.wording.verdict import verdict
@@ -428,11 +405,13 @@ class Comparisons(ScoredResult):
     changes: tuple[FieldChange, ...] | None = field(default=None, repr=False)
     other_metrics: tuple[BucketDifference, ...] | None = None
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    _report = "compare_report.compare_document"
+
+    def _metrics(self) -> Iterable[Named]:
         yield from self.scores._metrics()
         for c in self.comparisons:
-            head = (f"{c.b} vs {c.a}", *([] if c.question is None else [c.question]))
-            yield from (((*head, *parts), value) for parts, value in c._metrics())
+            question = [] if c.question is None else [c.question]
+            yield from c._metrics_under(f"{c.b} vs {c.a}", *question)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison."""
@@ -465,11 +444,6 @@ class Comparisons(ScoredResult):
 
         return as_latex(compare_document(self, digits=digits, compact=compact), label)
 
-    def _document(self) -> Document:
-        from probative.reporting.compare_report import compare_document
-
-        return compare_document(self)
-
     def _key_numbers(self) -> str:
         return "; ".join(c._key_numbers() for c in self.comparisons)
 
@@ -501,10 +475,8 @@ class NullDistribution(Result):
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each bin."""
         bins = zip(self.edges[:-1], self.edges[1:], self.probabilities, strict=True)
-        return [
-            {"low": float(low), "high": float(high), "probability": float(p)}
-            for low, high, p in bins
-        ]
+        names = ("low", "high", "probability")
+        return [dict(zip(names, map(float, row), strict=True)) for row in bins]
 
     def __str__(self) -> str:
         return f"null distribution in {len(self.probabilities)} bins up to ±{self.edges[-1]:.4g}"
@@ -604,9 +576,7 @@ class Difference(Result):
     note: str | None = None
     signature: str = field(default="", repr=False)
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
-        from probative.results.base import numbers_of
-
+    def _metrics(self) -> Iterable[Named]:
         names = ("low", "high", "a", "b", "correlation", "design_effect")
         fields = {"difference": self.estimate, **{name: getattr(self, name) for name in names}}
         return numbers_of(fields, self.metric)
@@ -684,15 +654,17 @@ class Group(Result):
         known = {(c.a, c.b, c.metric, c.question): c for c in self.comparisons or ()}
         return known[a, b, metric, question]
 
+    @property
+    def _parts(self) -> tuple[Result, ...]:
+        return self.systems if self.comparisons is None else self.comparisons
+
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison; without comparisons, one per score."""
         head = {"group": self.group, "rows": self.rows, "units": self.units}
-        parts = self.systems if self.comparisons is None else self.comparisons
-        return [{**head, **record} for part in parts for record in part.records()]
+        return [{**head, **record} for part in self._parts for record in part.records()]
 
     def __str__(self) -> str:
-        parts = self.systems if self.comparisons is None else self.comparisons
-        return f"{self.group}: {'; '.join(part._key_numbers() for part in parts)}"
+        return f"{self.group}: {'; '.join(part._key_numbers() for part in self._parts)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -874,10 +846,8 @@ class GateVerdict(Result):
             return self._sentence()
 
     def _sentence(self) -> str:
-        word = "PASSED" if self.passed else "FAILED"
-        head = (
-            f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric, self.match)}"
-        )
+        word, metric = "PASSED" if self.passed else "FAILED", metric_name(self.metric, self.match)
+        head = f"{self.kind} {word}: {self.b} against {self.a}, {metric}"
         head += {
             "procedures": " of new runs",
             "models": " of these models",
@@ -891,14 +861,10 @@ class GateVerdict(Result):
             return f"{head}, at confidence {_confidence(self.confidence)}"
         sign, side = _BOUNDARY[self.kind]
         limit = f"{'−' if side < 0 and self.margin > 0 else ''}{region(self.margin)}"
-        holds = self.probability >= self.confidence
-        relation = ">=" if holds else "<"
-        digits = max(4, _digits(self.confidence))
-        said = (
-            f"{head}: P(B − A {sign} {limit}) = {self.probability:.{digits}f} {relation} "
-            f"{_confidence(self.confidence)}"
-        )
-        return f"{said}{self._beside(limit)}"
+        relation = ">=" if self.probability >= self.confidence else "<"
+        chance = f"{self.probability:.{max(4, _digits(self.confidence))}f}"
+        asked = f"{chance} {relation} {_confidence(self.confidence)}"
+        return f"{head}: P(B − A {sign} {limit}) = {asked}{self._beside(limit)}"
 
     def _beside(self, limit: str) -> str:
         """Return the text after the probability: test or interval, and warnings of groups."""

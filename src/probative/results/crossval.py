@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from probative._validation import Array, Number, Words
     from probative.counts import Counts, PairedCounts
-    from probative.reporting.document import Document
-    from probative.results.base import DifferencePosterior, ScorePosterior
+    from probative.results.base import DifferencePosterior, Named, ScorePosterior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,10 +94,6 @@ class FoldCounts(Result):
     validation: int
     counts: Counts
     seconds: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return {**super().to_dict(), "counts": self.counts.to_dict()}
 
     def records(self) -> list[dict[str, Any]]:
         """Return the fold as one dictionary, its counts among the fields."""
@@ -187,6 +182,8 @@ class ModelComparison(Result):
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
     signature: str = field(default="", repr=False)
 
+    _report = "bayes_report.crossval_document"
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """Return the scores that were compared."""
@@ -202,11 +199,11 @@ class ModelComparison(Result):
         """Return the published test of each metric, without training variance."""
         return {test.metric: test for test in self.paired_tests}
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for test in self.tests:
-            yield from (((test.posterior.kind, *parts), v) for parts, v in test._metrics())
+            yield from test._metrics_under(test.posterior.kind)
         for test in self.adjusted_tests:
-            yield from ((("adjusted", *parts), v) for parts, v in test._metrics())
+            yield from test._metrics_under("adjusted")
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per test, with probabilities that allow for training variance."""
@@ -227,11 +224,6 @@ class ModelComparison(Result):
 
         return density_figure(self.scores).axes
 
-    def _document(self) -> Document:
-        from probative.reporting.bayes_report import crossval_document
-
-        return crossval_document(self)
-
     def _key_numbers(self) -> str:
         return "; ".join(
             f"{test.metric}: {test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}], "
@@ -242,11 +234,6 @@ class ModelComparison(Result):
     def __getitem__(self, metric: str) -> BayesTest:
         """Return the test of a metric on which the verdict is based, with training variance."""
         return {test.metric: test for test in self.adjusted_tests}[metric]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        effective = {"effective_a": self.effective_a, "effective_b": self.effective_b}
-        return {**super().to_dict(), **{key: c.to_dict() for key, c in effective.items()}}
 
     def __str__(self) -> str:
         from probative.wording.verdict import model_remarks, model_verdicts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative.results.base import Interval, Result, jsonable
+from probative.results.base import Interval, Result, ScoresByMetric, jsonable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from probative._validation import Array
     from probative.counts import Counts
     from probative.reporting.document import Document
+    from probative.results.base import Named
     from probative.results.comparisons import Comparison
 
 _MOST_POINTS = 500  # of a curve in JSON; arrays and data frames have all
@@ -338,27 +339,25 @@ class Curve(Result):
             "tp": self.tp,
             "fp": self.fp,
             "precision": self.precision,
-            "precision_low": self.pointwise.precision_low,
-            "precision_high": self.pointwise.precision_high,
+            **{name: getattr(self.pointwise, name) for name in _ENDS[:2]},
             "recall": self.recall,
-            "recall_low": self.pointwise.recall_low,
-            "recall_high": self.pointwise.recall_high,
+            **{name: getattr(self.pointwise, name) for name in _ENDS[2:]},
             **{f"{name}_simultaneous": getattr(self.simultaneous, name) for name in _ENDS},
         }
         rows = zip(*(jsonable(column[places]) for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         yield from self.average_precision._metrics()
         yield from self.roc_auc._metrics()
         best, scaled = self.best, self.calibration
-        ends = (best.estimate, best.low, best.high, best.threshold)
-        for end, value in zip(("", "_low", "_high", "_threshold"), ends, strict=True):
-            yield (f"best_{best.metric}{end}",), value
+        yield (f"best_{best.metric}",), best.estimate
+        for end in ("low", "high", "threshold"):
+            yield (f"best_{best.metric}_{end}",), getattr(best, end)
         if scaled is not None:
-            errors = (scaled.ece_debiased, scaled.ece_low, scaled.ece_high, scaled.brier)
-            for name, value in zip(("ece", "ece_low", "ece_high", "brier"), errors, strict=True):
-                yield (name,), value
+            yield ("ece",), scaled.ece_debiased
+            for name in ("ece_low", "ece_high", "brier"):
+                yield (name,), getattr(scaled, name)
 
     def plot(self) -> list[Axes]:
         """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
@@ -407,6 +406,8 @@ class CurveComparison(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    _report = "curve_report.comparison_document"
+
     def __getitem__(self, metric: str) -> Comparison:
         """Return the comparison of a metric by its name."""
         return {c.metric: c for c in self.comparisons}[metric]
@@ -421,23 +422,17 @@ class CurveComparison(Result):
         """Return one dictionary per comparison."""
         return [record for comparison in self.comparisons for record in comparison.records()]
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for curve in self.curves:
-            yield from (((curve.name, *parts), value) for parts, value in curve._metrics())
+            yield from curve._metrics_under(curve.name)
         for c in self.comparisons:
-            head = f"{c.b} vs {c.a}"
-            yield from (((head, *parts), value) for parts, value in c._metrics())
+            yield from c._metrics_under(f"{c.b} vs {c.a}")
 
     def plot(self) -> list[Axes]:
         """Draw both curves; return matplotlib's axes."""
         from probative.reporting.curve_report import curves_figure
 
         return curves_figure(self.curves).axes
-
-    def _document(self) -> Document:
-        from probative.reporting.curve_report import comparison_document
-
-        return comparison_document(self)
 
     def _key_numbers(self) -> str:
         return "; ".join(c._key_numbers() for c in self.comparisons)
@@ -482,7 +477,7 @@ class BestCut(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentationSweep(Result):
+class SegmentationSweep(ScoresByMetric):
     """Scores of a segmenter if the λ·100 % most probable boundaries are accepted.
 
     Attributes
@@ -518,10 +513,6 @@ class SegmentationSweep(Result):
     level: float
     signature: str = field(default="", repr=False)
 
-    def __getitem__(self, metric: str) -> Interval:
-        """Return the scores of a metric by its name."""
-        return {score.metric: score for score in self.scores}[metric]
-
     def best_of(self, metric: str) -> BestCut:
         """Return the cut at which a metric is highest."""
         return {best.metric: best for best in self.best}[metric]
@@ -552,9 +543,7 @@ class SegmentationSweep(Result):
         """Return a dictionary for each step."""
         return [
             {
-                "lambda": step["lambda"],
-                "accepted": step["accepted"],
-                "threshold": step["threshold"],
+                **{name: step[name] for name in ("lambda", "accepted", "threshold")},
                 **step["counts"],
                 **{score["metric"]: score["estimate"] for score in step["scores"]},
             }

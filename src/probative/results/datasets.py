@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from probative.reporting.document import Document
-    from probative.results.base import DifferencePosterior
+    from probative.results.base import DifferencePosterior, Named
     from probative.results.comparisons import Comparison, Heterogeneity
 
 
@@ -169,6 +168,8 @@ class DatasetComparisons(Result):
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 
+    _report = "forests.datasets_document"
+
     @property
     def match(self) -> str | None:
         """Return the rule by which a span is right on all data sets; None for the usual one."""
@@ -183,11 +184,10 @@ class DatasetComparisons(Result):
     def __len__(self) -> int:
         return len(self.datasets)
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for one in self.datasets:
-            parts = one.comparison._metrics()
-            yield from (((one.dataset, *names), value) for names, value in parts)
-        yield from ((("mean", *names), value) for names, value in self.mean._metrics())
+            yield from one.comparison._metrics_under(one.dataset)
+        yield from self.mean._metrics_under("mean")
         for count in (self.better, self.worse):
             yield (count.system, "better_on_bonferroni"), count.bonferroni
             yield (count.system, "better_on_fisher"), count.fisher
@@ -206,11 +206,6 @@ class DatasetComparisons(Result):
         from probative.reporting.forests import datasets_figure
 
         return datasets_figure(self).axes[0]
-
-    def _document(self) -> Document:
-        from probative.reporting.forests import datasets_document
-
-        return datasets_document(self)
 
     def _key_numbers(self) -> str:
         return f"{counted(len(self), 'data set')}, {self.metric}, {self.b} - {self.a}: {self.mean}"

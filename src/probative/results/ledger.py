@@ -11,7 +11,7 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from probative.reporting.document import Document
+    from probative.results.base import Named
 
 SKETCH = 64  # places by which a changed test set is recognised
 
@@ -97,22 +97,19 @@ class GateUse(Result):
     note: str | None = None
 
     def __str__(self) -> str:
-        parts = [f"test set {self.test_set[:8]}, {self._which()}"]
-        parts.append(f"1 − P may be at most {self.threshold:.2g}")
+        name = f"test set {self.test_set[:8]}"
+        parts = [f"{name}, {self._which()}", f"1 − P may be at most {self.threshold:.2g}"]
         parts.append(_wear(self))
-        return "; ".join([*parts, *self._known()])
+        if self.overlap is not None:
+            shared = f"about {100 * self.overlap:.0f} % of its units are those of {name}"
+            parts.append(f"{shared}, so it counts as the same")
+        return "; ".join(parts)
 
     def _which(self) -> str:
         if self.repeated:
             return f"use {self.look} again (asked before on {self.repeated}: not a new use)"
         before = f", {_passes(self.passes)} before" if self.look > 1 else ""
         return f"use {self.look}{(' (new to this ledger)' if self.new else '')}{before}"
-
-    def _known(self) -> list[str]:
-        if self.overlap is None:
-            return []
-        shared = f"about {100 * self.overlap:.0f} % of its units are those of test set "
-        return [f"{shared}{self.test_set[:8]}, so it counts as the same"]
 
 
 def _passes(number: int) -> str:
@@ -269,11 +266,13 @@ class Ledger(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    _report = "ledger_report.ledger_document"
+
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per test set."""
         return [one.to_dict() for one in self.sets]
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for one in self.sets:
             for name in ("looks", "passes", "threshold"):
                 yield (one.test_set, name), getattr(one, name)
@@ -282,8 +281,3 @@ class Ledger(Result):
         if not self.sets:
             return f"{self.path}: no use of a test set yet"
         return f"{self.path}: " + "; ".join(map(str, self.sets))
-
-    def _document(self) -> Document:
-        from probative.reporting.ledger_report import ledger_document
-
-        return ledger_document(self)

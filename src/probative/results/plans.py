@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probative.results.base import Result, jsonable
-
-if TYPE_CHECKING:
-    from probative.reporting.document import Document
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,16 +55,13 @@ class Plan(Result):
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 
+    _report = "plan_report.plan_document"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null means that no number is enough."""
-        computed = {name: jsonable(getattr(self, name)) for name in _COMPUTED}
+        computed = {n: jsonable(getattr(self, n)) for n in ("difference", "power", "units")}
         named = {**super().to_dict(), **computed}
         return {name: named[name] for name in self.__dataclass_fields__ if name in named}
-
-    def _document(self) -> Document:
-        from probative.reporting.plan_report import plan_document
-
-        return plan_document(self)
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
@@ -83,6 +77,3 @@ class Plan(Result):
             f"power {self.power:.3g} at level {self.level:.4g} ({self.observed_units:,} "
             f"observed){note}"
         )
-
-
-_COMPUTED = ("difference", "power", "units")

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import DifferenceResult, Result
+from probative.results.base import PairDifference, Result
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from probative.reporting.document import Document
+    from probative.results.base import Named
     from probative.results.comparisons import Comparisons
 
 
@@ -67,20 +67,16 @@ class RankedSystem(Result):
     note: str | None = None
 
     def __str__(self) -> str:
-        place = (
-            f"rank {self.rank_low}"
-            if self.rank_low == self.rank_high
-            else f"rank {self.rank_low} to {self.rank_high}"
-        )
+        to = "" if self.rank_low == self.rank_high else f" to {self.rank_high}"
         best = "–" if isnan(self.p_best) else probability(self.p_best)
         return (
             f"{self.name}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
-            f"{place}, tier {self.tier}, P(best) {best}"
+            f"rank {self.rank_low}{to}, tier {self.tier}, P(best) {best}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankedPair(DifferenceResult):
+class RankedPair(PairDifference):
     """Comparison of two systems of a leaderboard.
 
     Attributes
@@ -106,12 +102,6 @@ class RankedPair(DifferenceResult):
         `RankedSystem.p_best`; a draw in which they tie counts half. NaN if there is no evidence.
     """
 
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float
-    high: float
     pvalue: float
     p_adjusted: float
     decided: bool
@@ -169,6 +159,8 @@ class Ranking(ScoredResult):
     n_draws: int = 0
     comparisons: tuple[Comparisons, ...] = field(default=(), repr=False)
 
+    _report = "rank_report.rank_document"
+
     def pair(self, one: str, other: str) -> RankedPair:
         """Return the pair of two systems, named in any order."""
         low, high = sorted((self._place[one], self._place[other]))
@@ -181,7 +173,7 @@ class Ranking(ScoredResult):
     def _place(self) -> dict[str, int]:
         return {system.name: i for i, system in enumerate(self.ranking)}
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         yield from self.scores._metrics()
         for system in self.ranking:
             for name in ("rank_low", "rank_high", "tier", "p_best", "expected_rank"):
@@ -196,11 +188,6 @@ class Ranking(ScoredResult):
         from probative.reporting.rank_report import rank_figure
 
         return rank_figure(self).axes
-
-    def _document(self) -> Document:
-        from probative.reporting.rank_report import rank_document
-
-        return rank_document(self)
 
     def _key_numbers(self) -> str:
         return "; ".join(f"{s.name} {s.rank_low}-{s.rank_high}" for s in self.ranking)
@@ -280,6 +267,8 @@ class Board(Result):
     date: str | None = None
     signature: str = field(default="", repr=False)
 
+    _report = "board_report.board_document"
+
     def _named(self, status: str) -> tuple[str, ...]:
         return tuple(one.name for one in self.submissions if one.status == status)
 
@@ -301,11 +290,6 @@ class Board(Result):
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per submission."""
         return [one.to_dict() for one in self.submissions]
-
-    def _document(self) -> Document:
-        from probative.reporting.board_report import board_document
-
-        return board_document(self)
 
     def __str__(self) -> str:
         numbers = (len(self.scored), len(self.reused), len(self.refused))

@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.results.base import Result
+from probative.results.base import Result, jsonable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative._validation import Array
-    from probative.reporting.document import Document
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,25 +54,16 @@ class VarianceParts(Result):
     @property
     def shares(self) -> dict[str, float]:
         """Return the share of each part; NaN if nothing varies."""
-        parts = {name: getattr(self, name) for name in _PARTS}
-        total = self.total
-        return {name: part / total if total > 0 else float("nan") for name, part in parts.items()}
+        names, total = ("units", "runs_a", "runs_b", "interaction"), self.total
+        return {name: getattr(self, name) / total if total > 0 else math.nan for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts and their shares."""
-        return {**super().to_dict(), "shares": _jsonable_shares(self.shares)}
+        return {**super().to_dict(), "shares": jsonable(self.shares)}
 
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
         return f"variance {self.total:.3g}: {shares}"
-
-
-_PARTS = ("units", "runs_a", "runs_b", "interaction")
-
-
-def _jsonable_shares(shares: dict[str, float]) -> dict[str, float | None]:
-    """Return the shares with None for undefined ones."""
-    return {name: share if share == share else None for name, share in shares.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,6 +256,8 @@ class RunsPlan(Result):
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 
+    _report = "plan_report.runs_plan_document"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name; null means that no number is enough."""
         return {**super().to_dict(), "units_instead": self.units_instead}
@@ -283,11 +275,6 @@ class RunsPlan(Result):
         from probative.reporting.plan_report import runs_plan_figure
 
         return runs_plan_figure(self).axes
-
-    def _document(self) -> Document:
-        from probative.reporting.plan_report import runs_plan_document
-
-        return runs_plan_document(self)
 
     def __str__(self) -> str:
         instead = "no number of units does as much"

@@ -8,7 +8,7 @@ from operator import attrgetter
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from probative.results.base import DifferenceResult, Interval, Result, jsonable
+from probative.results.base import DifferenceResult, Interval, Result, ScoresByMetric, jsonable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probative.counts import Counts
-    from probative.reporting.document import Document
+    from probative.results.base import Named
     from probative.results.comparisons import Group
     from probative.results.records import PathSummary, RecordOutcomes
     from probative.results.runs import RepeatedScore
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelScores(Result):
+class LabelScores(ScoresByMetric):
     """Scores of one label.
 
     Attributes
@@ -40,28 +40,22 @@ class LabelScores(Result):
     counts: Counts
     scores: tuple[Interval, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return {**super().to_dict(), "counts": self.counts.to_dict()}
-
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for score in self.scores:
             yield from score._metrics()
         yield from (((name,), value) for name, value in self.counts.to_dict().items())
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score."""
-        return [
-            {"label": self.label, **self.counts.to_dict(), **score.to_dict()}
-            for score in self.scores
-        ]
+        head = {"label": self.label, **self.counts.to_dict()}
+        return [{**head, **score.to_dict()} for score in self.scores]
 
     def __str__(self) -> str:
-        return f"{self.label}: {_listed(self.scores)}"
+        return f"{self.label}: {self._listed(3)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemScores(Result):
+class SystemScores(ScoresByMetric):
     """Scores of one system.
 
     Attributes
@@ -95,20 +89,12 @@ class SystemScores(Result):
     overlap: dict[str, dict[str, float]] | None = None
     outcomes: RecordOutcomes | None = None
 
-    def __getitem__(self, metric: str) -> Interval:
-        """Return the interval of a metric by its name."""
-        return {score.metric: score for score in self.scores}[metric]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return {**super().to_dict(), "counts": self.counts.to_dict()}
-
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         yield from LabelScores("", self.counts, self.scores)._metrics()
         if self.splitting_bias is not None:
             yield ("splitting_bias",), self.splitting_bias
         for entry in self.by_label:
-            yield from (((entry.label, *parts), value) for parts, value in entry._metrics())
+            yield from entry._metrics_under(entry.label)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of the system, and of every label."""
@@ -120,7 +106,7 @@ class SystemScores(Result):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name}: {_listed(self.scores)}"
+        return f"{self.name}: {self._listed(3)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,6 +229,8 @@ class Scores(Result):
     range: tuple[float, float] | None = None
     judges: tuple[JudgeAgreement, ...] | None = None
 
+    _report = "score_report.scores_document"
+
     def runs_of(self, system: str, metric: str) -> RunScores:
         """Return the scores of the runs of a system."""
         known = {(own.system, own.metric): own for own in self.run_scores or ()}
@@ -257,13 +245,13 @@ class Scores(Result):
     def __len__(self) -> int:
         return len(self.systems)
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for system in self.systems:
             head = (system.name,) if len(self.systems) > 1 else ()
-            yield from (((*head, *parts), value) for parts, value in system._metrics())
+            yield from system._metrics_under(*head)
             for own in self.run_scores or ():
                 if own.system == system.name and len(own) > 1:
-                    yield from (((*head, *parts), value) for parts, value in own._metrics())
+                    yield from own._metrics_under(*head)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of every system, and of every label."""
@@ -274,11 +262,6 @@ class Scores(Result):
         from probative.reporting.score_report import scores_figure
 
         return scores_figure(self).axes
-
-    def _document(self) -> Document:
-        from probative.reporting.score_report import scores_document
-
-        return scores_document(self)
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
@@ -328,10 +311,6 @@ def with_scores(result: _Scored, **changes: Any) -> _Scored:
     return replace(result, scores=replace(result.scores, **changes))
 
 
-def _listed(scores: tuple[Interval, ...]) -> str:
-    return ", ".join(f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in scores[:3])
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class FileCheck(Result):
     """Recognised format, contents and problems of a file.
@@ -366,10 +345,7 @@ class FileCheck(Result):
     reason: str = ""
     paths: tuple[PathSummary, ...] | None = None
 
-    def _document(self) -> Document:
-        from probative.reporting.score_report import check_document
-
-        return check_document(self)
+    _report = "score_report.check_document"
 
     def __str__(self) -> str:
         facts = ", ".join(f"{value} {name}" for name, value in self.facts.items())
@@ -381,7 +357,7 @@ class FileCheck(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairAgreement(Result):
+class PairAgreement(ScoresByMetric):
     """Agreement of two annotators.
 
     Attributes
@@ -400,24 +376,17 @@ class PairAgreement(Result):
     items: int
     scores: tuple[Interval, ...]
 
-    def __getitem__(self, metric: str) -> Interval:
-        """Return the interval of a metric by its name."""
-        return {score.metric: score for score in self.scores}[metric]
-
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score."""
         head = {"a": self.a, "b": self.b, "items": self.items}
         return [{**head, **score.to_dict()} for score in self.scores]
 
     def __str__(self) -> str:
-        listed = ", ".join(
-            f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in self.scores
-        )
-        return f"{self.a} and {self.b}: {listed}"
+        return f"{self.a} and {self.b}: {self._listed()}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgeAgreement(Result):
+class JudgeAgreement(ScoresByMetric):
     """Agreement of a judge's scores of one system with human scores.
 
     Attributes
@@ -435,14 +404,8 @@ class JudgeAgreement(Result):
     items: int
     scores: tuple[Interval, ...]
 
-    def __getitem__(self, metric: str) -> Interval:
-        """Return the interval of a metric by its name."""
-        return {score.metric: score for score in self.scores}[metric]
-
     def __str__(self) -> str:
-        listed = ", ".join(
-            f"{s.metric} {s.estimate:.3f} [{s.low:.3f}, {s.high:.3f}]" for s in self.scores
-        )
+        listed = self._listed(digits=3)
         return f"judge of {self.system} on {self.items:,} items scored by people: {listed}"
 
 
@@ -484,27 +447,24 @@ class Agreement(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    _report = "score_report.agreement_document"
+
     def pair(self, one: str, other: str) -> PairAgreement:
         """Return the agreement of two annotators, named in any order."""
         return {frozenset((p.a, p.b)): p for p in self.pairs}[frozenset((one, other))]
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         if self.alpha is not None:
             yield from self.alpha._metrics()
         for pair in self.pairs:
             head = () if len(self.pairs) == 1 else (f"{pair.a} and {pair.b}",)
             for score in pair.scores:
-                yield from (((*head, *parts), value) for parts, value in score._metrics())
+                yield from score._metrics_under(*head)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each coefficient."""
         together = [] if self.alpha is None else [{"items": None, **self.alpha.to_dict()}]
         return [*together, *(record for pair in self.pairs for record in pair.records())]
-
-    def _document(self) -> Document:
-        from probative.reporting.score_report import agreement_document
-
-        return agreement_document(self)
 
     def __str__(self) -> str:
         words = [] if self.alpha is None else [str(self.alpha)]

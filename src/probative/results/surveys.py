@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import Result
-from probative.results.comparisons import Comparison
+from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.reporting.document import Document
+    from probative.results.base import Named
 
 
 # --- Samples
@@ -131,7 +132,7 @@ class Sampled(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EstimatedScore(Result):
+class EstimatedScore(SystemScore):
     """Score of one system in a pool.
 
     Attributes
@@ -157,11 +158,6 @@ class EstimatedScore(Result):
         A caveat, or None.
     """
 
-    system: str
-    metric: str
-    estimate: float
-    low: float
-    high: float
     level: float = 0.95
     standard_error: float | None = None
     degrees_of_freedom: float | None = None
@@ -170,9 +166,6 @@ class EstimatedScore(Result):
     judge_moved: float | None = None
     judge_width: float | None = None
     note: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.system}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,11 +285,13 @@ class Estimate(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    _report = "survey_report.estimate_document"
+
     def __getitem__(self, key: tuple[str, str]) -> EstimatedScore:
         """Return the score of a system, by the names of the system and the metric."""
         return {(score.system, score.metric): score for score in self.scores}[key]
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         for score in self.scores:
             for name in ("estimate", "low", "high"):
                 yield (score.system, score.metric, name), getattr(score, name)
@@ -310,11 +305,6 @@ class Estimate(Result):
             *(score.to_dict() for score in self.scores),
             *(record for gap in self.comparisons for record in gap.records()),
         ]
-
-    def _document(self) -> Document:
-        from probative.reporting.survey_report import estimate_document
-
-        return estimate_document(self)
 
     def __str__(self) -> str:
         from probative.wording.surveys import estimate_summary
@@ -457,6 +447,8 @@ class Looks(Result):
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
 
+    _report = "survey_report.watch_document"
+
     @property
     def last(self) -> Look:
         """Return the newest look."""
@@ -471,7 +463,7 @@ class Looks(Result):
             return "no checks yet"
         return self.last.summary(self.a, self.b or "B")
 
-    def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
+    def _metrics(self) -> Iterable[Named]:
         return self.last._metrics()
 
     def plot(self) -> Axes:
@@ -479,8 +471,3 @@ class Looks(Result):
         from probative.reporting.survey_report import looks_figure
 
         return looks_figure(self).axes[0]
-
-    def _document(self) -> Document:
-        from probative.reporting.survey_report import watch_document
-
-        return watch_document(self)
