@@ -427,7 +427,7 @@ def compare_matched(
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
     several = any(len(system.places) > 1 for system in systems)
     if matched.runs and not several:
-        plain = compare_matched(
+        alone = compare_matched(
             unpooled(matched),
             options,
             examples=examples,
@@ -436,7 +436,14 @@ def compare_matched(
             known=known,
             report=report,
         )
-        return _with_one_run(matched, plain)
+        notes = (*alone.notes, ONE_RUN, *hints_of_runs(matched))
+        return replace(
+            with_scores(alone, notes=notes),
+            comparisons=tuple(
+                replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in alone.comparisons
+            ),
+            verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in alone.verdicts),
+        )
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     unit = (unit_of_runs if several else unit_of)(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
@@ -558,13 +565,3 @@ def _of_field(matched: Matched, path: str, options: CompareOptions) -> Matched:
         )
     own = items.only([path])
     return replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
-
-
-def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
-    """Mark a comparison of single runs as one of models, and add the hints on runs."""
-    comparisons = tuple(
-        replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
-    )
-    plain = with_scores(plain, notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)))
-    verdicts = tuple(f"{words} {_ONE_RUN_EACH}" for words in plain.verdicts)
-    return replace(plain, comparisons=comparisons, verdicts=verdicts)
