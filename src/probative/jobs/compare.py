@@ -94,11 +94,9 @@ def compare_cases(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> Comparison:
-    """Compare one pair from its cases alone: one row per unit, or one table of single items.
-
-    `scored` is the metric to compute if it has another name on these cases: over all classes of
-    single-label data, accuracy is recall.
-    """
+    """Compare one pair from its cases alone: one row per unit, or one table of single items."""
+    # `scored` is the metric to compute if it has another name on these cases: over all classes of
+    # single-label data, accuracy is recall
     score = PooledScore.of_cases(paired.grouped(), metric, scored, beta=beta, prior=prior)
     (found,) = compare_pairs(score, [(0, 1)], names, choices)
     table = paired.total().cases
@@ -411,10 +409,7 @@ def compare_matched(
     known: Mapping[int, SystemScores] | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Comparisons:
-    """Compare the matched systems; the keywords are those of `compare`.
-
-    `known` holds scores already computed with the same choices, by the position of the system.
-    """
+    """Compare the matched systems; `known` are scores of the same choices, by place of a system."""
     if options.paired_runs and not matched.runs:
         raise InputError("paired_runs: there are no runs; expected several of each system")
     if matched.items.is_condensed and options.train is not None:
@@ -479,10 +474,7 @@ def compare_matched(
 
     comparisons: list[Comparison] = []
     for metric in metrics:
-        answers = list(compare_in(matched, metric, choices))
-        if len(systems) > 2:
-            answers = adjust_answers(answers)
-        comparisons += (c for both in answers for c in both)
+        comparisons += adjust_answers(compare_in(matched, metric, choices), len(systems))
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)

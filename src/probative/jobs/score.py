@@ -91,10 +91,8 @@ _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wa
 def by_name(
     systems: list[Any], names: Sequence[str] | None, gold: Any = None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    """Return the systems and their names, taken from a dictionary if one was given.
-
-    A dictionary with documents of `gold` is one system: its records by their keys.
-    """
+    """Return the systems and their names, taken from a dictionary if one was given."""
+    # a dictionary with documents of `gold` is one system: its records by their keys
     if len(systems) != 1 or not isinstance(systems[0], Mapping) or is_keyed(gold, systems[0]):
         return systems, names
     if names is not None:
@@ -324,10 +322,7 @@ def score_in(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> Score:
-    """Return one metric of all matched outputs; several runs of a system are outputs of their own.
-
-    Everything that is computed from a comparison, ranking or plan comes from this object.
-    """
+    """Return one metric of all outputs, which everything in a comparison is computed from."""
     places = range(len(matched.names))
     if matched.task == "scores":
         return _mean_score(matched, metric, unit, average)
@@ -823,10 +818,7 @@ def scores_of(
     also: Sequence[str] = (),
     known: Mapping[int, SystemScores] | None = None,
 ) -> Scores:
-    """Score the matched systems by the requested metrics, or the default ones, and by `also`.
-
-    `known` holds scores already computed with the same choices, by the position of the system.
-    """
+    """Score the matched systems; `known` are scores of the same choices, by place of a system."""
     if options.overlap and matched.task != "entities":
         raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
     if matched.runs:
