@@ -245,16 +245,16 @@ def _one_per_name(
     return list(map(checked, files))
 
 
-def _read_submitted(path: Path, root: Path, *, answer: Path, largest: int) -> bytes:
+def _read_submitted(path: Path, places: _Places, largest: int) -> bytes:
     """Read a submitted file of at most `largest` bytes, following no link."""
     # opened once and checked through its handle: a link put into its place meanwhile is refused
     try:
-        with os.fdopen(_open(path, root), "rb") as file:
+        with os.fdopen(_open(path, places.submissions), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError("is no file; expected one", path)
             with suppress(OSError):
-                if os.path.samestat(status, answer.stat()):
+                if os.path.samestat(status, places.gold.stat()):
                     raise InputError("is the gold file itself; expected an output", path)
             data = file.read(largest + 1)
     except OSError as error:
@@ -645,9 +645,8 @@ class _Building:
         if answer.task == "samples":
             raise InputError("is a log; expected a gold file (`rank` takes logs)", self.places.gold)
         if self._run() != run:
-            raise InputError(
-                "was changed while it was read; run the command again", self.places.gold
-            )
+            changed = "was changed while it was read; run the command again"
+            raise InputError(changed, self.places.gold)
         # rank the gold file alone: choices that do not fit it are the only errors that stop a board
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
         found = find_submissions(self.places.submissions, answer=self.places.gold)
@@ -669,12 +668,12 @@ class _Building:
             return board, None
         names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
-        ranking, known, n_known = self._rank(matched, entries, kept)
+        ranking, tested, reused = self._rank(matched, entries, kept)
         board = replace(
             board,
             ranking=ranking,
-            pairs_tested=len(known.tests) - n_known,
-            pairs_reused=n_known,
+            pairs_tested=tested,
+            pairs_reused=reused,
             signature=ranking.signature,
         )
         return board, matched
@@ -686,7 +685,7 @@ class _Building:
         if one.meta is None or not one.is_first:
             return read
         try:
-            right, wrong = _described(self._content(one.meta, _LARGEST_META))
+            right, wrong = _described(_read_submitted(one.meta, self.places, _LARGEST_META))
         except TooLargeError:
             right, wrong = {}, [f"{_META}: is larger than {_LARGEST_META:,} bytes"]
         except InputError as error:
@@ -704,11 +703,6 @@ class _Building:
             return utc_day(max(times)) if times else None
         except (ValueError, OverflowError, OSError):
             return None
-
-    def _content(self, path: Path, largest: int) -> bytes:
-        """Read a file of the folder of submissions."""
-        root, gold = self.places.submissions, self.places.gold
-        return _read_submitted(path, root, answer=gold, largest=largest)
 
     def _match(
         self, answer: Annotations, outputs: Sequence[Annotations], names: Sequence[str]
@@ -749,7 +743,7 @@ class _Building:
             return refuse(one.error)
         largest = int(self.options.max_size * 2**20)
         try:
-            data = self._content(one.path, largest)
+            data = _read_submitted(one.path, self.places, largest)
             output = read_side(one.path, self.options, answer, data=data, limit=largest)
         except TooLargeError:
             return refuse(f"is larger than {self.options.max_size:g} MiB (max_size)")
@@ -776,8 +770,8 @@ class _Building:
 
     def _rank(
         self, matched: Matched, entries: Sequence[_Entry], kept: Kept
-    ) -> tuple[Ranking, Known, int]:
-        """Rank the systems with cached tests of pairs; store the new ones."""
+    ) -> tuple[Ranking, int, int]:
+        """Rank the systems, and count new and cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
         scores = {i: entry.scores for i, entry in enumerate(entries)}
         known = Known(scores=scores, tests=kept.tests(keys), limits=kept.limits(keys))
@@ -798,7 +792,8 @@ class _Building:
         kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
         ranking = with_scores(ranking, signature=ranking.signature.replace("|rank|", "|board|", 1))
-        return ranking if self.options.show_gold else _public(ranking), known, len(before)
+        ranking = ranking if self.options.show_gold else _public(ranking)
+        return ranking, len(known.tests) - len(before), len(before)
 
 
 def _input_digest(path: Path) -> str:

@@ -94,11 +94,9 @@ def compare_cases(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> Comparison:
-    """Compare one pair from its cases alone: one row per unit, or one table of single items.
-
-    `scored` is the metric to compute if it has another name on these cases: over all classes of
-    single-label data, accuracy is recall.
-    """
+    """Compare one pair from its cases alone: one row per unit, or one table of single items."""
+    # `scored` is the metric to compute if it has another name on these cases: over all classes of
+    # single-label data, accuracy is recall
     score = PooledScore.of_cases(paired.grouped(), metric, scored, beta=beta, prior=prior)
     (found,) = compare_pairs(score, [(0, 1)], names, choices)
     table = paired.total().cases
@@ -411,10 +409,7 @@ def compare_matched(
     known: Mapping[int, SystemScores] | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Comparisons:
-    """Compare the matched systems; the keywords are those of `compare`.
-
-    `known` holds scores already computed with the same choices, by the position of the system.
-    """
+    """Compare the matched systems; `known` are scores of the same choices, by place of a system."""
     if options.paired_runs and not matched.runs:
         raise InputError("paired_runs: there are no runs; expected several of each system")
     if matched.items.is_condensed and options.train is not None:
@@ -427,7 +422,7 @@ def compare_matched(
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
     several = any(len(system.places) > 1 for system in systems)
     if matched.runs and not several:
-        plain = compare_matched(
+        alone = compare_matched(
             unpooled(matched),
             options,
             examples=examples,
@@ -436,7 +431,14 @@ def compare_matched(
             known=known,
             report=report,
         )
-        return _with_one_run(matched, plain)
+        notes = (*alone.notes, ONE_RUN, *hints_of_runs(matched))
+        return replace(
+            with_scores(alone, notes=notes),
+            comparisons=tuple(
+                replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in alone.comparisons
+            ),
+            verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in alone.verdicts),
+        )
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     unit = (unit_of_runs if several else unit_of)(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
@@ -472,10 +474,7 @@ def compare_matched(
 
     comparisons: list[Comparison] = []
     for metric in metrics:
-        answers = list(compare_in(matched, metric, choices))
-        if len(systems) > 2:
-            answers = adjust_answers(answers)
-        comparisons += (c for both in answers for c in both)
+        comparisons += adjust_answers(compare_in(matched, metric, choices), len(systems))
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
@@ -558,13 +557,3 @@ def _of_field(matched: Matched, path: str, options: CompareOptions) -> Matched:
         )
     own = items.only([path])
     return replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
-
-
-def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
-    """Mark a comparison of single runs as one of models, and add the hints on runs."""
-    comparisons = tuple(
-        replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
-    )
-    plain = with_scores(plain, notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)))
-    verdicts = tuple(f"{words} {_ONE_RUN_EACH}" for words in plain.verdicts)
-    return replace(plain, comparisons=comparisons, verdicts=verdicts)

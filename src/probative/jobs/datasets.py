@@ -275,6 +275,11 @@ def _together(
         for one, p, q in zip(known, better, worse, strict=True)
     )
     score = known[0].score
+    tests = dict.fromkeys(f"{s.comparison.test}-by-{s.comparison.by}" for s in sets)
+    facts = ",".join(dict.fromkeys(one.facts for one in known))
+    signature = options.signature(
+        f"datasets:{len(known)}", facts, first.metric, first.method, ",".join(tests)
+    )
     result = DatasetComparisons(
         a,
         b,
@@ -287,7 +292,7 @@ def _together(
         _pooled(known, a, b, options),
         _spread(known, options),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
-        signature=_signature(known, options),
+        signature=signature,
         task=None if score is None else "scores",
         range=None if score is None else score.range,
     )
@@ -391,14 +396,3 @@ def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
             errors.append((math.sqrt(own), freedom))
     differences = [one.dataset.comparison.difference for one in known]
     return heterogeneity(differences, *map(list, zip(*errors, strict=True)))
-
-
-def _signature(known: Sequence[_Known], options: CompareOptions) -> str:
-    compared = [one.dataset.comparison for one in known]
-    return options.signature(
-        f"datasets:{len(known)}",
-        ",".join(dict.fromkeys(one.facts for one in known)),
-        compared[0].metric,
-        compared[0].method,
-        ",".join(dict.fromkeys(f"{c.test}-by-{c.by}" for c in compared)),
-    )

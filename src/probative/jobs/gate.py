@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -122,7 +122,13 @@ def gate(
         wanted = _as_list(comparisons)
         baseline, metric = wanted[0].a, wanted[0].metric
         first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
-        counting = [_Judged.of(c, comparisons, kind, margin) for c in _that_count(first)]
+        # of each challenger the comparison of the procedures counts, if there is one
+        answered = {(c.a, c.b) for c in first if c.question == "procedures"}
+        counting = [
+            _Judged.of(c, comparisons, kind, margin)
+            for c in first
+            if c.question == "procedures" or (c.a, c.b) not in answered
+        ]
         verdicts = tuple(one.verdict(confidence) for one in counting)
         if ledger is not None:
             shown = not flag("hide_scores", hide_scores)
@@ -134,7 +140,11 @@ def gate(
         )
     if not is_in_points(comparisons):
         verdicts = tuple(replace(verdict, scale=comparisons) for verdict in verdicts)
-    return tuple(map(_hide, verdicts)) if flag("hide_scores", hide_scores) else verdicts
+    if not flag("hide_scores", hide_scores):
+        return verdicts
+    # the reason for missing evidence would reveal more than the verdict
+    kept: Any = dict.fromkeys(("pvalue", "least", "reason", "warning"))
+    return tuple(replace(verdict, probability=nan, hidden=True, **kept) for verdict in verdicts)
 
 
 def check_ledger_options(kind: str, ledger: object, candidates: str = CANDIDATES[0]) -> None:
@@ -185,19 +195,6 @@ def _by_ledger(
         replace(one.verdict(1 - use.threshold), passed=holds, use=use)
         for one, holds, use in zip(judged, passed, uses, strict=True)
     )
-
-
-def _hide(verdict: GateVerdict) -> GateVerdict:
-    # the reason for missing evidence would reveal more than the verdict
-    return replace(
-        verdict, probability=nan, pvalue=None, least=None, reason=None, warning=None, hidden=True
-    )
-
-
-def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return one comparison per challenger: that of the procedures, if there is one."""
-    answered = {(c.a, c.b) for c in comparisons if c.question == "procedures"}
-    return [c for c in comparisons if c.question == "procedures" or (c.a, c.b) not in answered]
 
 
 def _as_list(comparisons: object) -> Sequence[Comparison]:

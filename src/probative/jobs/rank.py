@@ -329,20 +329,11 @@ def rank(
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """Results computed before with the same choices.
+    """Results computed before with the same choices; new tests and limits are added."""
 
-    Attributes
-    ----------
-    scores
-        The scores of systems, by their position.
-    tests
-        As for `pair_tests`; new tests are added.
-    limits
-        As for `Score.simultaneous`, for scores without exact intervals; new ones are added.
-    """
-
-    scores: Mapping[int, SystemScores] = field(default_factory=dict)
-    tests: KnownTests = field(default_factory=dict)
+    scores: Mapping[int, SystemScores] = field(default_factory=dict)  # by the place of a system
+    tests: KnownTests = field(default_factory=dict)  # as for `pair_tests`
+    # as for `Score.simultaneous`, of scores without exact intervals
     limits: KnownLimits = field(default_factory=dict)
 
 

@@ -38,7 +38,7 @@ from probative.results import Comparison, Comparisons, RunScores, Scores, System
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from probative.inference.compare import RunsCompared
     from probative.inference.scores import Score
@@ -63,13 +63,15 @@ def with_facts(compared: RunsCompared, **facts: Any) -> list[Comparison]:
     return [without_claims(replace(c, **facts)) for c in compared if c is not None]
 
 
-def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
-    """Adjust the p-values for the number of pairs, separately for each question."""
+def adjust_answers(answers: Iterable[Sequence[Comparison]], systems: int) -> list[Comparison]:
+    """Return all answers; of more than two systems, with p-values adjusted for each question."""
     every = [c for both in answers for c in both]
+    if systems < 3:
+        return every
     questions = dict.fromkeys(c.question for c in every)
     values = {q: [c.p_decision for c in every if c.question == q] for q in questions}
     adjusted = {q: iter(adjust_pvalues(own).tolist()) for q, own in values.items()}
-    return [[replace(c, p_adjusted=next(adjusted[c.question])) for c in both] for both in answers]
+    return [replace(c, p_adjusted=next(adjusted[c.question])) for c in every]
 
 
 def sign_answers(
@@ -280,8 +282,7 @@ def compare_counts(
                 rng=options.rng,
             )
             answers.append(with_facts(found, positives=int(np.sum(runs[0].positives))))
-        answers = adjust_answers(answers) if len(names) > 2 else answers
-        comparisons += (c for both in answers for c in both)
+        comparisons += adjust_answers(answers, len(names))
     scores = scores_of_counts(by_system, options.level, options.beta, metrics)
     signature = sign_answers(facts_of_counts(by_system), options, comparisons)
     return with_verdicts(scores, comparisons, pairs, signature)

@@ -91,10 +91,8 @@ _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wa
 def by_name(
     systems: list[Any], names: Sequence[str] | None, gold: Any = None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    """Return the systems and their names, taken from a dictionary if one was given.
-
-    A dictionary with documents of `gold` is one system: its records by their keys.
-    """
+    """Return the systems and their names, taken from a dictionary if one was given."""
+    # a dictionary with documents of `gold` is one system: its records by their keys
     if len(systems) != 1 or not isinstance(systems[0], Mapping) or is_keyed(gold, systems[0]):
         return systems, names
     if names is not None:
@@ -247,16 +245,6 @@ class _Choices:
         return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
-def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
-    """Return the interval of one metric for every system, pooled over labels."""
-    metrics = _metrics_of(matched, options.metric or ())
-    unit = unit_of(matched, options.by)
-    choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
-    scored = scored_as(matched, metrics[0])
-    units = (_pooled_counts(matched, i) for i in range(len(matched.names)))
-    return [_pooled_interval(matched, own, scored, choices) for own in units]
-
-
 def _pooled_counts(matched: Matched, i: int, by: str | None = "sentence") -> Counts:
     """Return the counts of a system, with each item of single-label data as one decision."""
     units = matched.items.counts(i, by=by)
@@ -270,19 +258,15 @@ def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Cho
     """Compute the interval of a metric from the counts of every sentence (unit, item)."""
     number = matched.items.number
     if choices.unit == "document":
-        units = _by_document(units, matched.items.document)
+        of: Any = matched.items.document
+        tp, fp, fn = (np.bincount(of, weights=n) for n in (units.tp, units.fp, units.fn))
+        tn = None if units.tn is None else np.bincount(of, weights=units.tn)
+        units = Counts(tp, fp, fn, tn)
     elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
         table = units.sum() if number is None else (units * number).sum()
         return interval(table, metric, **choices.how)
     # the label that was missed and the one given instead belong to one item
     return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
-
-
-def _by_document(units: Counts, document: Any) -> Counts:
-    """Sum the counts of the sentences of each document."""
-    tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
-    tn = None if units.tn is None else np.bincount(document, weights=units.tn)
-    return Counts(tp, fp, fn, tn)
 
 
 def _cells_of(matched: Matched, unit: str) -> str:
@@ -338,10 +322,7 @@ def score_in(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> Score:
-    """Return one metric of all matched outputs; several runs of a system are outputs of their own.
-
-    Everything that is computed from a comparison, ranking or plan comes from this object.
-    """
+    """Return one metric of all outputs, which everything in a comparison is computed from."""
     places = range(len(matched.names))
     if matched.task == "scores":
         return _mean_score(matched, metric, unit, average)
@@ -557,12 +538,14 @@ def scores_in(
 
 def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[Interval]:
     """Return the intervals of all systems in one metric; means are named macro_f1 and so on."""
-    pooled = matched.task != "scores" and not metric.startswith(_MACRO)
-    if pooled and not _is_of_classes(matched, metric):
-        own = intervals_of(matched, replace(options, metric=metric))
+    unit, systems = unit_of(matched, options.by), range(len(matched.names))
+    if matched.task == "scores" or metric.startswith(_MACRO) or _is_of_classes(matched, metric):
+        score = _score_named(matched, metric, unit, options.beta)
+        own = [score.interval(i, options.level) for i in systems]
     else:
-        score = _score_named(matched, metric, unit_of(matched, options.by), options.beta)
-        own = [score.interval(i, options.level) for i in range(len(matched.names))]
+        choices = _Choices(unit, options.level, beta=options.beta, method=options.method)
+        counts, scored = partial(_pooled_counts, matched), scored_as(matched, metric)
+        own = [_pooled_interval(matched, counts(i), scored, choices) for i in systems]
     return [replace(one, metric=metric, signature="") for one in own]
 
 
@@ -835,10 +818,7 @@ def scores_of(
     also: Sequence[str] = (),
     known: Mapping[int, SystemScores] | None = None,
 ) -> Scores:
-    """Score the matched systems by the requested metrics, or the default ones, and by `also`.
-
-    `known` holds scores already computed with the same choices, by the position of the system.
-    """
+    """Score the matched systems; `known` are scores of the same choices, by place of a system."""
     if options.overlap and matched.task != "entities":
         raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
     if matched.runs:
@@ -859,6 +839,11 @@ def scores_of(
         replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
         for i, name in enumerate(matched.names)
     )
+    hints = []
+    if unit != "item":  # units may be too few or too unequal
+        by = "document" if unit == "document" else "sentence"
+        units = [matched.items.counts(i, by=by) for i in range(len(systems))]
+        hints = design_notes(units, matched.names, unit, matched.items.number)
     return Scores(
         task=matched.task,
         systems=systems,
@@ -870,7 +855,7 @@ def scores_of(
         by=unit,
         scheme=matched.scheme,
         match=match_of(matched),
-        notes=(*matched.notes, *_design_notes(matched, unit)),
+        notes=(*matched.notes, *hints),
         token_accuracy=matched.token_accuracy,
         range=matched.range,
         judges=_judges(matched, unit, options.level),
@@ -901,16 +886,6 @@ def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, 
         judge_agreement(name, judge[there], human[there], units, level)
         for name, judge, human in zip(matched.names, items.says, items.human, strict=True)
     )
-
-
-def _design_notes(matched: Matched, unit: str) -> list[str]:
-    """Return notes on too few or too unequal units; none for single items."""
-    if unit == "item":
-        return []
-    items = matched.items
-    by = "document" if unit == "document" else "sentence"
-    systems = [items.counts(i, by=by) for i in range(len(matched.names))]
-    return design_notes(systems, matched.names, unit, items.number)
 
 
 def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:

@@ -21,8 +21,6 @@ from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative._validation import Input, Rows
 
 
@@ -145,16 +143,14 @@ def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
         [interval(units, metric, level=level, clustered=True) for metric in METRICS.values()]
         for units in cuts.by_sentence()
     ]
-    return tuple(map(_stacked, METRICS, zip(*by_cut, strict=True)))
-
-
-def _stacked(name: str, intervals: Sequence[Interval]) -> Interval:
-    """Combine intervals into one that holds arrays."""
-    notes = np.array([one.note for one in intervals], dtype=object)
-    note = notes if any(notes) else None
-    names = ("estimate", "low", "high", "design_effect")
-    columns: Any = {own: np.array([getattr(one, own) for one in intervals]) for own in names}
-    return replace(intervals[0], metric=name, note=note, signature="", **columns)
+    stacked = []
+    for name, cells in zip(METRICS, zip(*by_cut, strict=True), strict=True):
+        notes = np.array([one.note for one in cells], dtype=object)
+        numbers = ("estimate", "low", "high", "design_effect")
+        columns: Any = {own: np.array([getattr(one, own) for one in cells]) for own in numbers}
+        columns["note"] = notes if any(notes) else None
+        stacked.append(replace(cells[0], metric=name, signature="", **columns))
+    return tuple(stacked)
 
 
 def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:

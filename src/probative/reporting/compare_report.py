@@ -132,10 +132,11 @@ def compare_document(
         tables += group_tables(result)
     beside = [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
+    title = f"{len(names)} systems: {', '.join(names)}"
     headline = comparison_answers(result, gates)
     alone = len(result.verdicts) == 1 and not several
     return Document(
-        title=_names_in_title(names),
+        title=f"{names[1]} against {names[0]}" if len(names) == 2 else title,
         payload=payload("compare", signed, gates, **content),
         tables=(*tables, *beside),
         more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
@@ -196,12 +197,6 @@ def comparison_part(result: Comparisons) -> Markup:
     content = page_content(result, _main_tables(result)) | _runs_content(result)
     lead = result.verdicts[0] if result.verdicts else ""
     return as_part("comparison_body.html", {**content, "lead": lead, "top": 3})
-
-
-def _names_in_title(names: Sequence[str]) -> str:
-    if len(names) == 2:
-        return f"{names[1]} against {names[0]}"
-    return f"{len(names)} systems: {', '.join(names)}"
 
 
 def _metrics(result: Comparisons) -> list[str]:

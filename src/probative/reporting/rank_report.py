@@ -351,7 +351,7 @@ def rank_document(
         records=(
             *of_kind("system", ranking.ranking),
             *of_kind("run", ranking.run_scores or ()),
-            *of_kind("pair", ranking.pairs),
+            *({"kind": "pair", **pair.to_dict()} for pair in ranking.pairs),
         ),
         notes=(ranking.signature,),
         details=unseen,

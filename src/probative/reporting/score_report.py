@@ -593,7 +593,7 @@ def agreement_document(found: Agreement) -> Document:
         [
             Words("annotators", "name"),
             Words("coefficient", "score.metric", metric_name),
-            Column("value", "score", _coefficient),
+            Column("value", "score", lambda s: with_ends(*map(number, _limits(s)))),
             Column("items", lambda one: items.get(one.name)),
             Words("note", "score.note", when=any(one.score.note for one in found_scores)),
         ],
@@ -625,10 +625,6 @@ def _agreement(found: Agreement) -> Answer:
     low, high = (f(score.estimate for score in scores) for f in (min, max))
     words = f"{name} of two annotators: {number(low)} to {number(high)}"
     return Answer(words, "fact", (f"{counted(len(scores), 'pair')} of annotators.",))
-
-
-def _coefficient(score: Interval) -> str:
-    return with_ends(*map(number, (score.estimate, score.low, score.high)))
 
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:

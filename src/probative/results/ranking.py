@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import PairDifference, Result
@@ -68,10 +68,9 @@ class RankedSystem(Result):
 
     def __str__(self) -> str:
         to = "" if self.rank_low == self.rank_high else f" to {self.rank_high}"
-        best = "–" if isnan(self.p_best) else probability(self.p_best)
         return (
             f"{self.name}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
-            f"rank {self.rank_low}{to}, tier {self.tier}, P(best) {best}"
+            f"rank {self.rank_low}{to}, tier {self.tier}, P(best) {probability(self.p_best)}"
         )
 
 
