@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
+    Codes = NDArray[np.intp]
+
 
 # --- Intervals and differences of kappa and Matthews' coefficient of a whole confusion table
 #
@@ -38,10 +40,6 @@ if TYPE_CHECKING:
 # certain: for the lower end it is shared out as chance would do, for the upper end it is a right
 # item, shared out evenly among the classes that occur on either side. Score and interval stay the
 # same when gold and system change places.
-
-if TYPE_CHECKING:
-    Codes = NDArray[np.intp]
-
 
 METHOD = "logit"
 _ADDED_ITEMS = 1.0  # added to the table: by chance for the lower end, right for the upper end
@@ -151,24 +149,20 @@ class Worth:
         """Return the ends of the interval of a table's score at its effective sample size."""
         if not self.freedom > 0:
             return -1.0, 1.0
-        return _limits_of_table(table / self.divisor, metric, _quantile(level, self.freedom))
+        table, z = table / self.divisor, _quantile(level, self.freedom)
+        if _note_on_labels(table):
+            return _limits_of_one_label(table, metric, z)
+        answer, said = table.sum(axis=1), table.sum(axis=0)
+        by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
+        there = said + answer > 0
+        righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
+        return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _quantile(level: float, freedom: float) -> float:
     """Return Student's quantile, or the normal one if the degrees of freedom are infinite."""
     endless = np.isinf(freedom)
     return normal_quantile(level) if endless else float(student_quantile(level, freedom))
-
-
-def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
-    """Return the ends of the interval of a table's score at a normal or Student quantile."""
-    if _note_on_labels(table):
-        return _limits_of_one_label(table, metric, z)
-    chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    by_chance = table + _ADDED_ITEMS * chance / table.sum() ** 2
-    there = table.sum(axis=0) + table.sum(axis=1) > 0
-    righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
-    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:

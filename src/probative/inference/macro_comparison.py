@@ -263,12 +263,6 @@ class MacroScore(SampledScore):
         for own in self.cells[1:]:
             _check_same_cells(self.cells[0], own)
 
-    @classmethod
-    def of(cls, *systems: Counts | LabelCounts, **how: Any) -> MacroScore:
-        """Return the score of systems from their counts by unit and label; all labels count."""
-        cells = tuple(map(as_cells, systems))
-        return cls(cells, np.ones((len(cells), cells[0].n_labels), dtype=bool), **how)
-
     @property
     def metric(self) -> str:  # type: ignore[override]
         """Return the name of the mean."""
@@ -335,9 +329,7 @@ class MacroScore(SampledScore):
 
     def interval(self, i: int, level: float) -> Interval:
         """Return the interval of system i."""
-        known = self._evidence[i]
-        low, high = known.limits(level)
-        return Interval(self.metric, METHOD, level, known.estimate, low, high, known.note)
+        return self._evidence[i].interval(self.metric, level)
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of system j minus system i, with its interval."""

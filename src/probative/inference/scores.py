@@ -148,18 +148,10 @@ class Score(PairScore):
         """Return the score of systems whose runs are the systems at these places, added up."""
 
     @abstractmethod
-    def test_all(
-        self,
-        *,
-        level: float,
-        adjust: str,
-        seed: int,
-        n_jobs: int | None,
-        report: Callable[[int, int], None] | None,
-        tested: KnownTests | None,
-    ) -> dict[str, Any]:
+    def test_all(self, *, tested: KnownTests | None, **how: Any) -> dict[str, Any]:
         """Test all pairs; return pvalues, sampled, unclear and draws as fields of `Evidence`."""
-        # `tested` holds known results by pair, and new ones are added to it
+        # `tested` holds known results by pair, and new ones are added to it; `how`: level, adjust,
+        # seed, n_jobs and report, as for `pair_tests`
 
     @abstractmethod
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:

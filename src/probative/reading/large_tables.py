@@ -392,7 +392,13 @@ def _explain(
 ) -> InputError:
     """Turn an error of the engine into one line that names the file."""
     message = str(error).strip()
-    files, path = _file_named(message, tables)
+    # the table and the file that it names; the first table if neither
+    files, path = tables[0], None
+    places = [(table, own) for table in tables for own in table.paths]
+    for table, own in reversed(places):
+        escaped = literal_path(own)[1:-1].replace("''", "'")
+        if escaped in message or str(own.absolute()) in message:
+            files, path = table, own
     first = message.splitlines()[0] if message else "no reason given"
     if "Out of Memory" in first or "max_temp_directory_size" in message:
         return files.error(
@@ -419,19 +425,10 @@ def _explain(
     reason = first.split(": ", 1)[-1]
     if number is not None:  # errors of CSV give the reason further below
         reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
-    for own in [path.absolute() for table in tables for path in table.paths]:
-        reason = reason.replace(f'"{own}"', "it").replace(f"'{own}'", "it")
+    for _, own in places:
+        for quote in ('"', "'"):
+            reason = reason.replace(f"{quote}{own.absolute()}{quote}", "it")
     return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
-
-
-def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles, Any]:
-    """Return the table and the file that a message names; the first table and None if neither."""
-    for files in tables:
-        for path in files.paths:
-            escaped = literal_path(path)[1:-1].replace("''", "'")
-            if escaped in message or str(path.absolute()) in message:
-                return files, path
-    return tables[0], None
 
 
 LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
