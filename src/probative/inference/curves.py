@@ -287,9 +287,8 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
 
 def _why_no_interval(ranked: Ranked) -> str:
     """Return the note on a curve with a single unit of a class."""
-    return _ONE_OF_A_CLASS.format(
-        "positive" if ranked.positive_units <= 1 else "negative", ranked.by
-    )
+    which = "positive" if ranked.positive_units <= 1 else "negative"
+    return _ONE_OF_A_CLASS.format(which, ranked.by)
 
 
 def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[float, float]:
@@ -316,12 +315,9 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
         curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
-        values = np.concatenate(
-            [
-                curves.average_precision(1.0 - np.eye(n, 400, -start)[:, : min(400, n - start)])
-                for start in range(0, n, 400)
-            ]
-        )
+        starts = [(start, min(400, n - start)) for start in range(0, n, 400)]
+        blocks = (1.0 - np.eye(n, size, -start) for start, size in starts)
+        values = np.concatenate([curves.average_precision(block) for block in blocks])
         values = values[~np.isnan(values)]
     n, mean = len(values), float(values.mean())
     centre = n * estimate - (n - 1) * mean
@@ -762,7 +758,6 @@ def calibration(
     debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
     low, high = _limits_of_error(all_bins, share, gap, together, level)
-    brier, miscalibration, discrimination, uncertainty = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(all_bins),
         ece=error,
@@ -771,10 +766,7 @@ def calibration(
         ece_low=min(low, debiased),
         ece_high=max(high, debiased),
         squared_error=float(share @ (gap**2 - noise)),
-        brier=brier,
-        miscalibration=miscalibration,
-        discrimination=discrimination,
-        uncertainty=uncertainty,
+        **_brier(is_positive, probabilities),
         level=level,
         note=None if unit is None else _CALIBRATION_DEPENDENT,
     )
@@ -869,7 +861,7 @@ def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
     return np.where(deviation > 0, near + mean * special.erf(z / math.sqrt(2)), np.abs(mean))
 
 
-def _brier(is_positive: Any, probabilities: Array) -> tuple[float, float, float, float]:
+def _brier(is_positive: Any, probabilities: Array) -> dict[str, float]:
     """Return the Brier score: miscalibration minus discrimination plus uncertainty, and these."""
     # Miscalibration is the gain of the best monotone recalibration, discrimination the gain of the
     # recalibrated probabilities over the share of positives.
@@ -883,7 +875,9 @@ def _brier(is_positive: Any, probabilities: Array) -> tuple[float, float, float,
     best = float(np.mean((recalibrated - came[order]) ** 2))
     share = float(came.mean())
     uncertain = share * (1 - share)
-    return brier, max(0.0, brier - best), max(0.0, uncertain - best), uncertain
+    gains = {"miscalibration": brier - best, "discrimination": uncertain - best}
+    parts = {name: max(0.0, gain) for name, gain in gains.items()}
+    return {"brier": brier, **parts, "uncertainty": uncertain}
 
 
 # --- Comparison of the curves of two systems on the same items: intervals and a randomisation test
@@ -975,37 +969,17 @@ def compare_ranked(
     exact = np.array_equal(first.step, second.step)
     if not exact:
         tests, exact = _exchange_ranks(first, second, level, beta, rng, most)
-    pairs = _pairs(ranked, curves, level, beta, rng)
-    choices = Choices(first.by, level, rope, Comparison.power, rng)
-    names = [curve.name for curve in curves]
-    return tuple(
-        comparison
-        for known, test in zip(pairs, tests, strict=True)
-        for comparison in compare_pairs(
-            CurveScore(known[0].metric, *known, first, test, exact), [(0, 1)], names, choices
-        )
-    )
-
-
-def _pairs(
-    ranked: Sequence[Ranked],
-    curves: Sequence[Curve],
-    level: float,
-    beta: float,
-    rng: np.random.Generator,
-) -> list[tuple[Interval, Interval, float, float]]:
-    """Return both scores, their correlation and the error of their difference, by metric."""
-    first, second = ranked
+    # both scores, their correlation and the error of their difference, by metric
     one, other = curves
     pairs = []
     for metric, influence in (
         ("average_precision", influence_on_average_precision),
         ("roc_auc", influence_on_roc_auc),
     ):
-        a, b = getattr(one, metric), getattr(other, metric)
         mine, theirs = influence(first), influence(second)
         together = _correlation(first.by_unit(mine), second.by_unit(theirs))
-        pairs.append((a, b, together, standard_error(first, theirs - mine)))
+        scores = getattr(one, metric), getattr(other, metric)
+        pairs.append((*scores, together, standard_error(first, theirs - mine)))
     best_a, best_b = (
         Interval(f"best_{own.metric}", "cross-fitted", level, own.estimate, own.low, own.high)
         for own in (one.best, other.best)
@@ -1018,7 +992,13 @@ def _pairs(
     corrected = one.best.optimism - other.best.optimism
     spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
     together = _correlation(*(own - own.mean() for own in draws))
-    return [*pairs, (best_a, best_b, together, spread)]
+    pairs.append((best_a, best_b, together, spread))
+    choices = Choices(first.by, level, rope, Comparison.power, rng)
+    names, found = [curve.name for curve in curves], list[Comparison]()
+    for known, test in zip(pairs, tests, strict=True):
+        score = CurveScore(known[0].metric, *known, first, test, exact)
+        found += compare_pairs(score, [(0, 1)], names, choices)
+    return tuple(found)
 
 
 def _correlation(x: Array, y: Array) -> float:

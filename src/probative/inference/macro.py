@@ -340,16 +340,9 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
         low, high = map(share.score, ends)
     estimate, known = score(tables, metric), freedom > 0
     note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
-    return Interval(
-        metric,
-        default_method(metric),
-        level,
-        estimate,
-        np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
-        np.where(known, np.fmax(high, estimate), 1.0),
-        note,
-        effect,
-    )
+    low = np.where(known, np.fmin(low, estimate), 0.0)  # not left out by rounding
+    high = np.where(known, np.fmax(high, estimate), 1.0)
+    return Interval(metric, default_method(metric), level, estimate, low, high, note, effect)
 
 
 def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:

@@ -178,21 +178,14 @@ def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
             both = [column for column in columns if column & pair == pair]
             if not both:
                 continue
-            kept = [column for column in columns if column & pair != pair]
+            columns = [column for column in columns if column & pair != pair]
             halves = {column ^ 1 << one for column in both for one in (i, j)}
-            columns = kept + _largest(halves, kept)
+            for column in sorted(halves, key=int.bit_count, reverse=True):
+                if not any(column & other == column for other in columns):
+                    columns.append(column)
             if len(columns) > _MOST * k:
                 return None
     return columns
-
-
-def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
-    """Return those of the new groups that are no part of another group."""
-    largest: list[int] = []
-    for column in sorted(new, key=int.bit_count, reverse=True):
-        if not any(column & other == column for other in (*kept, *largest)):
-            largest.append(column)
-    return largest
 
 
 def _cover(apart: Sequence[int]) -> list[int]:

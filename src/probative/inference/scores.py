@@ -346,16 +346,9 @@ class SampledScore(Score):
             return sum(shared.count_extreme(part, sides[tests], observed[tests]) for part in drawn)
 
         place = {pair: t for t, pair in enumerate(pairs)}
-        return sequential_pvalues(
-            draw,
-            len(pairs),
-            levels=(1 - level,),
-            adjust=adjust,
-            plain=False,
-            known={place[pair]: own for pair, own in (known or {}).items() if pair in place},
-            rng=seed,
-            **how,
-        )
+        found = {place[pair]: own for pair, own in (known or {}).items() if pair in place}
+        how |= {"levels": (1 - level,), "adjust": adjust, "plain": False, "rng": seed}
+        return sequential_pvalues(draw, len(pairs), known=found, **how)
 
 
 # --- Exact tests of all pairs of systems
@@ -407,16 +400,8 @@ def pair_tests(
             counts = {p: drawings[p](np.random.default_rng(seeds[p]), number) for p in wanted}
             return [counts[family[t]] for t in tests]
 
-        results = sequential_pvalues(
-            draw_open,
-            len(family),
-            levels=(1 - level,),
-            adjust=adjust,
-            plain=False,
-            known=known,
-            rng=seed,
-            n_jobs=n_jobs,
-        )
+        how: Any = {"levels": (1 - level,), "adjust": adjust, "plain": False, "rng": seed}
+        results = sequential_pvalues(draw_open, len(family), known=known, n_jobs=n_jobs, **how)
         sampled = {p: own for p, own in zip(family, results, strict=True) if p in drawings}
         tested.update((pair, (own.pvalue, own.draws)) for pair, own in sampled.items())
         unclear = sum(not own.clear for own in sampled.values())

@@ -85,12 +85,10 @@ def _seconds(tables: Sequence[TableFiles]) -> int | None:
 @contextmanager
 def _limited(database: Connection, most: int | None) -> Iterator[None]:
     """Interrupt the statement that a connection runs after so many seconds; None: never."""
-    if most is None:
-        yield
-        return
-    timer = threading.Timer(most, database.interrupt)
+    timer = threading.Timer(most or 0, database.interrupt)
     timer.daemon = True
-    timer.start()
+    if most is not None:
+        timer.start()
     try:
         yield
     finally:
@@ -770,23 +768,15 @@ def _settle(
     """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
     for i, table in enumerate(tables):
-        which = {
-            "missing": f"n0 > 0 AND n{i} = 0",
-            "extra": f"n0 = 0 AND n{i} > 0",
-            "doubled": f"n{i} > 1",
-        }
-        parts = [
-            f"count(*) FILTER ({own} AND NOT lost), min(id, 3) FILTER ({own} AND NOT lost)"
-            for own in which.values()
-        ]
-        *found, without = database.execute(
-            f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
-        ).fetchall()[0]
-        mismatches = {
-            what: (number, tuple(examples or ()))
-            for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
-        }
-        wrong.append(Mismatch(table.name, **mismatches, without=int(without)))
+        which = [f"n0 > 0 AND n{i} = 0", f"n0 = 0 AND n{i} > 0", f"n{i} > 1"]
+        filters = [f"FILTER ({own} AND NOT lost)" for own in which]
+        parts = ", ".join(f"count(*) {own}, min(id, 3) {own}" for own in filters)
+        ((*found, without),) = database.execute(
+            f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
+        ).fetchall()
+        examples = [tuple(own or ()) for own in found[1::2]]
+        missing, extra, doubled = zip(found[::2], examples, strict=True)
+        wrong.append(Mismatch(table.name, missing, extra, doubled, int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"

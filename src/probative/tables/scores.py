@@ -124,15 +124,13 @@ def sum_table(
     source = chosen(opened(frame), {**keys, **columns})
     source = plain(_as_numbers(source, columns), {}, keys)
     rows = _Sums.of(source, list(keys), list(columns))
-    items = left_out = int(rows.number.sum())
+    items, left_out = int(rows.number.sum()), 0
     if not items:
         raise InputError("frame: the table has no rows; expected at least one")
-    if rows.is_complete:
-        left_out = 0
-    else:
+    if not rows.is_complete:
         source = _complete(source, list(columns))
         rows = _Sums.of(source, list(keys), list(columns))
-        left_out -= int(rows.number.sum())
+        left_out = items - int(rows.number.sum())
         listed = ", ".join(map(repr, systems.values()))
         if not drop:
             raise InputError(

@@ -267,16 +267,7 @@ def _cases(sums: Array) -> Array:
     """Compute the eight cases from what each system and both returned, and how much is correct."""
     rows, positives, returned_a, right_a, returned_b, right_b, returned, right = sums.T[:8]
     wrong = returned - right
-    cases = np.stack(
-        [
-            right_a - right,
-            returned_a - right_a - wrong,
-            right_b - right,
-            returned_b - right_b - wrong,
-            right,
-            wrong,
-            positives - right_a - right_b + right,
-        ],
-        axis=1,
-    )
-    return np.concatenate([cases, (rows - cases.sum(axis=1))[:, None]], axis=1)
+    cases = [right_a - right, returned_a - right_a - wrong]
+    cases += [right_b - right, returned_b - right_b - wrong]
+    cases += [right, wrong, positives - right_a - right_b + right]
+    return np.stack([*cases, rows - sum(cases)], axis=1)
