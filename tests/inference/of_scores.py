@@ -7,6 +7,7 @@ import numpy as np
 from probative._validation import whole_number
 from probative.inference.classes import ClassScore
 from probative.inference.compare import Choices, compare_runs_of
+from probative.inference.macro import as_cells
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore
 from probative.inference.rank import evidence_of
@@ -19,7 +20,10 @@ def macro_tests(pairs, metric="f1", *, levels=LEVELS, n_resamples=None, rng=None
         whole_number("n_resamples", n_resamples)
     null = how.pop("null", False)
     how = {"answered" if name == "labels" else name: value for name, value in how.items()}
-    scores = [MacroScore.of(a, b, score=metric, **how) for a, b in pairs]
+    cells = [tuple(map(as_cells, pair)) for pair in pairs]
+    every = [np.ones((2, first.n_labels), dtype=bool) for first, _ in cells]
+    own = zip(cells, every, strict=True)
+    scores = [MacroScore(pair, labels, metric, **how) for pair, labels in own]
     exchanges = [score.exchange(0, 1, keep=null) for score in scores]
     how = {"levels": levels, "n_resamples": n_resamples, "rng": rng, "n_jobs": n_jobs}
     return sampled_tests(exchanges, f"macro_{metric}", **how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
+    Codes = NDArray[np.intp]
+
 
 # --- Intervals and differences of kappa and Matthews' coefficient of a whole confusion table
 #
@@ -38,10 +41,6 @@ if TYPE_CHECKING:
 # certain: for the lower end it is shared out as chance would do, for the upper end it is a right
 # item, shared out evenly among the classes that occur on either side. Score and interval stay the
 # same when gold and system change places.
-
-if TYPE_CHECKING:
-    Codes = NDArray[np.intp]
-
 
 METHOD = "logit"
 _ADDED_ITEMS = 1.0  # added to the table: by chance for the lower end, right for the upper end
@@ -151,24 +150,20 @@ class Worth:
         """Return the ends of the interval of a table's score at its effective sample size."""
         if not self.freedom > 0:
             return -1.0, 1.0
-        return _limits_of_table(table / self.divisor, metric, _quantile(level, self.freedom))
+        table, z = table / self.divisor, _quantile(level, self.freedom)
+        if _note_on_labels(table):
+            return _limits_of_one_label(table, metric, z)
+        answer, said = table.sum(axis=1), table.sum(axis=0)
+        by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
+        there = said + answer > 0
+        righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
+        return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _quantile(level: float, freedom: float) -> float:
     """Return Student's quantile, or the normal one if the degrees of freedom are infinite."""
     endless = np.isinf(freedom)
     return normal_quantile(level) if endless else float(student_quantile(level, freedom))
-
-
-def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
-    """Return the ends of the interval of a table's score at a normal or Student quantile."""
-    if _note_on_labels(table):
-        return _limits_of_one_label(table, metric, z)
-    chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    by_chance = table + _ADDED_ITEMS * chance / table.sum() ** 2
-    there = table.sum(axis=0) + table.sum(axis=1) > 0
-    righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
-    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
@@ -288,16 +283,12 @@ class ClassScore(SampledScore):
         units, number, size = self._units
         left = 1 - size / max(1.0, float(number @ size))  # share of the items that is left
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.array(
-                [
-                    -np.bincount(units, self._item_moves(i).mean(axis=0)) / number / left
-                    for i in range(len(self.systems))
-                ]
-            )
+            own = (self._item_moves(i).mean(axis=0) for i in range(len(self.systems)))
+            return np.array([-np.bincount(units, moved) / number / left for moved in own])
 
-    def _item_moves(self, i: int) -> Array:
+    def _item_moves(self, i: int, at: Array | None = None) -> Array:
         """Return the derivative of a score with respect to each item's weight, by run."""
-        slopes = slopes_of_table(self.tables[i], self.metric)
+        slopes = slopes_of_table(self.tables[i] if at is None else at, self.metric)
         return np.array([slopes[run.answer, run.said] for run in self.systems[i]])
 
     @property
@@ -374,12 +365,8 @@ class ClassScore(SampledScore):
         together = (self.tables[i] + self.tables[j]) / 2
         if np.isnan(score_of_table(together, self.metric)):
             return Pilot.without_any(n_units, UNDEFINED)
-        slopes = slopes_of_table(together, self.metric)
-        moves = [
-            np.mean([slopes[run.answer, run.said] for run in self.systems[k]], axis=0)
-            for k in (i, j)
-        ]
-        added = np.bincount(units, moves[1] - moves[0]) / number
+        a, b = (self._item_moves(k, together).mean(axis=0) for k in (i, j))
+        added = np.bincount(units, b - a) / number
         informative = float(number[added != 0].sum())
         return Pilot.of_units(n_units * added, number, n_units, informative)
 
@@ -398,10 +385,8 @@ class ClassScore(SampledScore):
 
     def pooled(self, groups: Sequence[Sequence[int]]) -> ClassScore:
         """Return the score of systems whose runs are the systems at these places."""
-        systems = tuple(
-            tuple(run for place in places for run in self.systems[place]) for places in groups
-        )
-        return replace(self, systems=systems)
+        runs = ((self.systems[place] for place in places) for places in groups)
+        return replace(self, systems=tuple(tuple(chain.from_iterable(own)) for own in runs))
 
     def only(self, i: int, j: int) -> ClassScore:
         """Return the score of two systems alone."""
@@ -411,8 +396,7 @@ class ClassScore(SampledScore):
         """Return the exchanges of single items, or of whole units, all runs at once."""
         a, b = self.systems[i], self.systems[j]
         times = math.lcm(len(a), len(b))
-        of_a, of_b = (np.sum([run.sums for run in own], axis=0) for own in (a, b))
-        of_a, of_b = of_a * (times // len(a)), of_b * (times // len(b))
+        of_a, of_b = (times / len(x) * np.sum([run.sums for run in x], axis=0) for x in (a, b))
         if times == 1:
             moves, number = _distinct_moves(a[0], b[0])
         else:
@@ -448,9 +432,8 @@ class ClassScore(SampledScore):
                 items, sums = _added(side.said[there], side.answer[there])
                 weights = np.full(len(items), weight)
                 differences.append((system * width + sums, rows[there][items], weights))
-        totals = np.stack(
-            [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
-        )
+        together = [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
+        totals = np.stack(together)
         scores = partial(_score_sums, first.table.sum(axis=1) * times, self.metric)
         # single items have few distinct exchanges, units mostly one each
         few = 1

@@ -270,11 +270,10 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     influence = influence_on_average_precision(ranked)
     jackknifed, deviation = _without_one(ranked)
     deviation = max(deviation, standard_error(ranked, influence))
-    centre = min(max(jackknifed, 0.0), 1.0)
-    chance = ranked.positives / ranked.items
-    worth = ranked.positive_units
+    centre, worth = min(max(jackknifed, 0.0), 1.0), ranked.positive_units
     unseen = _ADDED_POSITIVES / (worth + _ADDED_POSITIVES)
-    missed, gained = unseen * max(0.0, centre - chance), unseen * (1 - centre)
+    missed = unseen * max(0.0, centre - ranked.positives / ranked.items)
+    gained = unseen * (1 - centre)
     quantile = float(student_quantile(level, worth - 1))
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
     _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
@@ -288,9 +287,8 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
 
 def _why_no_interval(ranked: Ranked) -> str:
     """Return the note on a curve with a single unit of a class."""
-    return _ONE_OF_A_CLASS.format(
-        "positive" if ranked.positive_units <= 1 else "negative", ranked.by
-    )
+    which = "positive" if ranked.positive_units <= 1 else "negative"
+    return _ONE_OF_A_CLASS.format(which, ranked.by)
 
 
 def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[float, float]:
@@ -317,12 +315,9 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
         curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
-        values = np.concatenate(
-            [
-                curves.average_precision(1.0 - np.eye(n, 400, -start)[:, : min(400, n - start)])
-                for start in range(0, n, 400)
-            ]
-        )
+        starts = [(start, min(400, n - start)) for start in range(0, n, 400)]
+        blocks = (1.0 - np.eye(n, size, -start) for start, size in starts)
+        values = np.concatenate([curves.average_precision(block) for block in blocks])
         values = values[~np.isnan(values)]
     n, mean = len(values), float(values.mean())
     centre = n * estimate - (n - 1) * mean
@@ -391,9 +386,8 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
         worth = estimate * (1 - estimate) / variance
         limits.append(wilson(estimate * worth, worth, quantile))
     low, high = float(min(own[0] for own in limits)), float(max(own[1] for own in limits))
-    return Interval(
-        *head, estimate, low, high, None, design_effect=None if ranked.unit is None else effect
-    )
+    of_units = None if ranked.unit is None else effect
+    return Interval(*head, estimate, low, high, None, of_units)
 
 
 def _variance(ranked: Ranked) -> tuple[float, float, float]:
@@ -621,20 +615,16 @@ def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> t
 
 def _limits_by_order(taken: Array, n: int, level: float) -> tuple[Array, Array]:
     """Return limits of the share of scores above each threshold, from its order statistics."""
-    grid, tail = _grid(n), local_level(_rounded_up(n), level) / 2
+    grid, of_level = _grid(n), n
+    if n > _MOST_SCORES_WITHOUT_ROUNDING:  # up to a coarse scale: the level is slightly smaller
+        power = np.ceil(np.log(n / _MOST_SCORES_WITHOUT_ROUNDING) / np.log(1.1) - 1e-9)
+        of_level = int(_MOST_SCORES_WITHOUT_ROUNDING * 1.1**power) + 1
+    tail = local_level(of_level, level) / 2
     low, high = special.betaincinv(grid, n + 1 - grid, [[tail], [1 - tail]])
     # a threshold lies between two order statistics, so the share lies between their limits
     below = np.searchsorted(grid, taken, side="right")
     above = np.searchsorted(grid, taken + 1)
     return np.append(0.0, low)[below], np.append(high, 1.0)[above]
-
-
-def _rounded_up(n: int) -> int:
-    """Round a number of scores up to a coarse scale; its local level is slightly smaller."""
-    if n <= _MOST_SCORES_WITHOUT_ROUNDING:
-        return n
-    power = np.ceil(np.log(n / _MOST_SCORES_WITHOUT_ROUNDING) / np.log(1.1) - 1e-9)
-    return int(_MOST_SCORES_WITHOUT_ROUNDING * 1.1**power) + 1
 
 
 @lru_cache(maxsize=256)
@@ -751,26 +741,23 @@ def calibration(
 ) -> Calibration:
     """Compare probabilities with gold in at most `bins` bins of about equally many items."""
     bins = min(bins, max(1, len(probabilities) // _FEWEST_ITEMS_PER_BIN))
-    group = _equal_mass(probabilities, bins)
+    # about equally many items per bin, equal probabilities in one
+    cuts = np.quantile(probabilities, np.arange(1, bins) / bins, method="higher")
+    group: Any = np.searchsorted(np.unique(cuts), probabilities, side="right")
+    group = np.unique(group, return_inverse=True)[1].reshape(-1)
     all_bins = [
         _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
     ]
-    share = np.array([bin_.items for bin_ in all_bins]) / len(probabilities)
-    gap = np.array([bin_.share - bin_.mean for bin_ in all_bins])
+    items, gap = np.array([(own.items, own.share - own.mean) for own in all_bins]).T
+    share = items / len(probabilities)
     # noise of the share of positives per bin: as observed, and if every probability were right
-    noise = np.array(
-        [
-            _variance_of_share(bin_, bin_.share) if bin_.items > 1 else _LARGEST_VARIANCE
-            for bin_ in all_bins
-        ]
-    )
-    expected = np.bincount(group, weights=probabilities * (1 - probabilities))
-    chance = np.sqrt(expected) / np.array([bin_.items for bin_ in all_bins])
+    seen = [_variance_of_share(own, own.share) for own in all_bins]
+    noise = np.where(items > 1, seen, _LARGEST_VARIANCE)
+    chance = np.sqrt(np.bincount(group, probabilities * (1 - probabilities))) / items
     error = float(share @ np.abs(gap))
     debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
     low, high = _limits_of_error(all_bins, share, gap, together, level)
-    brier, miscalibration, discrimination, uncertainty = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(all_bins),
         ece=error,
@@ -779,20 +766,10 @@ def calibration(
         ece_low=min(low, debiased),
         ece_high=max(high, debiased),
         squared_error=float(share @ (gap**2 - noise)),
-        brier=brier,
-        miscalibration=miscalibration,
-        discrimination=discrimination,
-        uncertainty=uncertainty,
+        **_brier(is_positive, probabilities),
         level=level,
         note=None if unit is None else _CALIBRATION_DEPENDENT,
     )
-
-
-def _equal_mass(values: Array, bins: int) -> Any:
-    """Return the bin of every item: about equally many per bin, equal values in one."""
-    cuts = np.quantile(values, np.arange(1, bins) / bins, method="higher")
-    group = np.searchsorted(np.unique(cuts), values, side="right")
-    return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
 def _bin(
@@ -858,8 +835,7 @@ def _limits_of_error(
         chance = math.sqrt(together * float(variance))
         return float(share @ mean) + normal_quantile(level) * chance - seen
 
-    most = float(np.max(size / deviation))
-    low = 0.0
+    most, low = float(np.max(size / deviation)), 0.0
     if beyond(most) < 0:
         low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
     largest = [max(bin_.mean - bin_.low, bin_.high - bin_.mean) for bin_ in bins]
@@ -881,13 +857,11 @@ def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
     """Return the mean of |x| for a normal x."""
     spread = np.where(deviation > 0, deviation, 1.0)
     z = mean / spread
-    folded = spread * _MEAN_OF_ABSOLUTE_NORMAL * np.exp(-(z**2) / 2) + mean * special.erf(
-        z / math.sqrt(2)
-    )
-    return np.where(deviation > 0, folded, np.abs(mean))
+    near = spread * _MEAN_OF_ABSOLUTE_NORMAL * np.exp(-(z**2) / 2)
+    return np.where(deviation > 0, near + mean * special.erf(z / math.sqrt(2)), np.abs(mean))
 
 
-def _brier(is_positive: Any, probabilities: Array) -> tuple[float, float, float, float]:
+def _brier(is_positive: Any, probabilities: Array) -> dict[str, float]:
     """Return the Brier score: miscalibration minus discrimination plus uncertainty, and these."""
     # Miscalibration is the gain of the best monotone recalibration, discrimination the gain of the
     # recalibrated probabilities over the share of positives.
@@ -901,7 +875,9 @@ def _brier(is_positive: Any, probabilities: Array) -> tuple[float, float, float,
     best = float(np.mean((recalibrated - came[order]) ** 2))
     share = float(came.mean())
     uncertain = share * (1 - share)
-    return brier, max(0.0, brier - best), max(0.0, uncertain - best), uncertain
+    gains = {"miscalibration": brier - best, "discrimination": uncertain - best}
+    parts = {name: max(0.0, gain) for name, gain in gains.items()}
+    return {"brier": brier, **parts, "uncertainty": uncertain}
 
 
 # --- Comparison of the curves of two systems on the same items: intervals and a randomisation test
@@ -958,22 +934,15 @@ class CurveScore(PairScore):
     def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterator[RandomizationTest]:
         """Yield the known test of the pair."""
         del how
-        test = self.test
-        drawn = None if self.exact or test is None else test
+        test, method = self.test, "exact" if self.exact else "sampled"
+        pvalue = 1.0 if test is None or math.isnan(self._gap) else test.pvalue
+        head = self.metric, "two-sided", self.ranked.by, method, self._gap, pvalue
+        found: dict[str, Any] = {}
+        if test is not None and not self.exact:
+            found = {"n_resamples": test.draws, "pvalue_low": test.low, "pvalue_high": test.high}
+        note = None if test is None or test.clear else str(test)
         for _ in pairs:
-            yield RandomizationTest(
-                self.metric,
-                "two-sided",
-                self.ranked.by,
-                "exact" if self.exact else "sampled",
-                self._gap,
-                1.0 if test is None or math.isnan(self._gap) else test.pvalue,
-                self.ranked.n_units,
-                n_resamples=None if drawn is None else drawn.draws,
-                pvalue_low=None if drawn is None else drawn.low,
-                pvalue_high=None if drawn is None else drawn.high,
-                note=None if test is None or test.clear else str(test),
-            )
+            yield RandomizationTest(*head, self.ranked.n_units, note=note, **found)
 
     def comparison(self, i: int, j: int, **found: Any) -> Comparison:
         """Return the comparison, without probabilities if nothing is known about the variance."""
@@ -1000,37 +969,17 @@ def compare_ranked(
     exact = np.array_equal(first.step, second.step)
     if not exact:
         tests, exact = _exchange_ranks(first, second, level, beta, rng, most)
-    pairs = _pairs(ranked, curves, level, beta, rng)
-    choices = Choices(first.by, level, rope, Comparison.power, rng)
-    names = [curve.name for curve in curves]
-    return tuple(
-        comparison
-        for known, test in zip(pairs, tests, strict=True)
-        for comparison in compare_pairs(
-            CurveScore(known[0].metric, *known, first, test, exact), [(0, 1)], names, choices
-        )
-    )
-
-
-def _pairs(
-    ranked: Sequence[Ranked],
-    curves: Sequence[Curve],
-    level: float,
-    beta: float,
-    rng: np.random.Generator,
-) -> list[tuple[Interval, Interval, float, float]]:
-    """Return both scores, their correlation and the error of their difference, by metric."""
-    first, second = ranked
+    # both scores, their correlation and the error of their difference, by metric
     one, other = curves
     pairs = []
     for metric, influence in (
         ("average_precision", influence_on_average_precision),
         ("roc_auc", influence_on_roc_auc),
     ):
-        a, b = getattr(one, metric), getattr(other, metric)
         mine, theirs = influence(first), influence(second)
         together = _correlation(first.by_unit(mine), second.by_unit(theirs))
-        pairs.append((a, b, together, standard_error(first, theirs - mine)))
+        scores = getattr(one, metric), getattr(other, metric)
+        pairs.append((*scores, together, standard_error(first, theirs - mine)))
     best_a, best_b = (
         Interval(f"best_{own.metric}", "cross-fitted", level, own.estimate, own.low, own.high)
         for own in (one.best, other.best)
@@ -1043,7 +992,13 @@ def _pairs(
     corrected = one.best.optimism - other.best.optimism
     spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
     together = _correlation(*(own - own.mean() for own in draws))
-    return [*pairs, (best_a, best_b, together, spread)]
+    pairs.append((best_a, best_b, together, spread))
+    choices = Choices(first.by, level, rope, Comparison.power, rng)
+    names, found = [curve.name for curve in curves], list[Comparison]()
+    for known, test in zip(pairs, tests, strict=True):
+        score = CurveScore(known[0].metric, *known, first, test, exact)
+        found += compare_pairs(score, [(0, 1)], names, choices)
+    return tuple(found)
 
 
 def _correlation(x: Array, y: Array) -> float:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _METHODS = ("mover", "bayes")
+_UNDEFINED = "undefined: the denominator of a score is 0"
 _OUTSIDE = "the estimate lies outside the interval: the prior outweighs these counts"
 
 
@@ -87,18 +88,14 @@ def difference(
     level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     prior = positive("prior", prior)
-    signature = DifferenceOptions(level=level, beta=beta, prior=prior).signature(
-        "difference", metric, method
-    )
+    options, head = DifferenceOptions(level=level, beta=beta, prior=prior), (metric, method, level)
+    signature, most = options.signature("difference", metric, method), span(metric)
 
     table = paired.total()
     a, b = score(table.a, metric, beta=beta), score(table.b, metric, beta=beta)
     if math.isnan(a) or math.isnan(b):
-        undefined = "undefined: the denominator of a score is 0"
-        limits = math.nan, -span(metric), span(metric)
-        return Difference(
-            metric, method, level, *limits, a, b, 0.0, None, undefined, signature=signature
-        )
+        limits = math.nan, -most, most
+        return Difference(*head, *limits, a, b, 0.0, note=_UNDEFINED, signature=signature)
     dependence = effect = note = None
     if paired.has_units:
         dependence = dependence_of_difference(paired, metric, beta=beta)
@@ -106,20 +103,16 @@ def difference(
     effective = table / dependence.divisor if dependence else table
     r = correlation(effective, metric, beta=beta)
     if dependence and dependence.no_evidence:
-        low, high = -span(metric), span(metric)
+        low, high = -most, most
     elif method == "bayes":
         posterior = ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
         low, high = posterior.interval(level)
         if not low <= b - a <= high:
             note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
-        single_a, single_b = (
-            _single(counts, dependence, metric, level, beta) for counts in (table.a, table.b)
-        )
-        low, high = mover(single_a, single_b, r)
-    return Difference(
-        metric, method, level, b - a, low, high, a, b, r, effect, note, signature=signature
-    )
+        singles = [_single(own, dependence, metric, level, beta) for own in (table.a, table.b)]
+        low, high = mover(singles[0], singles[1], r)
+    return Difference(*head, b - a, low, high, a, b, r, effect, note, signature=signature)
 
 
 def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
@@ -248,6 +241,5 @@ def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:
 def overstating(excess: Any, pvalue: Any, p_unit: Any) -> Any:
     """Return True where the exchange test alone would overstate the evidence of a difference."""
     with np.errstate(invalid="ignore"):
-        return (np.asarray(excess) > _LEAST_EXCESS_TO_MENTION) & (
-            np.asarray(p_unit) > np.asarray(pvalue)
-        )
+        later = np.asarray(p_unit) > np.asarray(pvalue)
+        return (np.asarray(excess) > _LEAST_EXCESS_TO_MENTION) & later

@@ -340,16 +340,9 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
         low, high = map(share.score, ends)
     estimate, known = score(tables, metric), freedom > 0
     note = np.array([None, ONE_UNIT, UNDEFINED])[np.where(np.isnan(estimate), 2, 1 - known)]
-    return Interval(
-        metric,
-        default_method(metric),
-        level,
-        estimate,
-        np.where(known, np.fmin(low, estimate), 0.0),  # not left out by rounding
-        np.where(known, np.fmax(high, estimate), 1.0),
-        note,
-        effect,
-    )
+    low = np.where(known, np.fmin(low, estimate), 0.0)  # not left out by rounding
+    high = np.where(known, np.fmax(high, estimate), 1.0)
+    return Interval(metric, default_method(metric), level, estimate, low, high, note, effect)
 
 
 def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
@@ -381,8 +374,7 @@ def macro_interval(
     """Return the interval of a macro average, from labels that share their prior."""
     level = open_probability("level", level)
     evidence = macro_evidence(as_cells(counts), metric, beta=beta)
-    low, high = evidence.limits(level)
-    return Interval(f"macro_{metric}", METHOD, level, evidence.estimate, low, high, evidence.note)
+    return evidence.interval(f"macro_{metric}", level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,13 +389,15 @@ class MacroEvidence:
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the equal-tailed limits, widened to the estimate where it lies outside of them."""
-        if self.posterior is None:
-            return 0.0, 1.0
         tail = normal_tail_of(level, self.degrees_of_freedom)
-        if tail < _TAIL:  # the grid has rounding errors there
+        if self.posterior is None or tail < _TAIL:  # the grid has rounding errors there
             return 0.0, 1.0
         low, high = np.asarray(self.posterior.ppf([tail, 1 - tail])).tolist()
         return max(0.0, min(low, self.estimate)), min(1.0, max(high, self.estimate))
+
+    def interval(self, metric: str, level: float) -> Interval:
+        """Return the interval of the average under this name."""
+        return Interval(metric, METHOD, level, self.estimate, *self.limits(level), self.note)
 
 
 def normal_tail_of(level: float, degrees_of_freedom: float) -> float:

@@ -263,12 +263,6 @@ class MacroScore(SampledScore):
         for own in self.cells[1:]:
             _check_same_cells(self.cells[0], own)
 
-    @classmethod
-    def of(cls, *systems: Counts | LabelCounts, **how: Any) -> MacroScore:
-        """Return the score of systems from their counts by unit and label; all labels count."""
-        cells = tuple(map(as_cells, systems))
-        return cls(cells, np.ones((len(cells), cells[0].n_labels), dtype=bool), **how)
-
     @property
     def metric(self) -> str:  # type: ignore[override]
         """Return the name of the mean."""
@@ -335,9 +329,7 @@ class MacroScore(SampledScore):
 
     def interval(self, i: int, level: float) -> Interval:
         """Return the interval of system i."""
-        known = self._evidence[i]
-        low, high = known.limits(level)
-        return Interval(self.metric, METHOD, level, known.estimate, low, high, known.note)
+        return self._evidence[i].interval(self.metric, level)
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of system j minus system i, with its interval."""
@@ -350,15 +342,9 @@ class MacroScore(SampledScore):
     def _judge(self, i: int, j: int, level: float) -> tuple[Difference, MacroDifferencePosterior]:
         if (i, j) not in self._pairs:
             self._pairs[i, j] = self._evidence_of(i, j)
-        gap, posterior = macro_difference(
-            self.cells[i],
-            self.cells[j],
-            self.score,
-            level=level,
-            beta=self.beta,
-            labels=(self.labels[i], self.labels[j]),
-            known=self._pairs[i, j],
-        )
+        how: Any = {"labels": (self.labels[i], self.labels[j]), "known": self._pairs[i, j]}
+        cells = self.cells[i], self.cells[j]
+        gap, posterior = macro_difference(*cells, self.score, level=level, beta=self.beta, **how)
         return replace(gap, metric=self.metric), posterior
 
     @cached_property
@@ -419,19 +405,22 @@ class MacroScore(SampledScore):
             members=(self.members[i], self.members[j]) if self.members else (),
         )
 
-    def _times(self, systems: Sequence[int]) -> list[float]:
-        """Return what counts are multiplied by, so that all systems have as many runs."""
+    def _parts(self, cells: Sequence[LabelCounts], systems: Sequence[int]) -> list[Array]:
+        """Return what every cell adds to numerator, denominator and items returned, by row."""
+        # multiplied so that all systems have as many runs; which labels are returned matters to
+        # those alone that count only where they are
         runs = [len(self.members[k]) if self.members else 1 for k in systems]
-        return [math.lcm(*runs) / own for own in runs]
+        parts = []
+        for own, number in zip(cells, runs, strict=True):
+            sums = (*ratio(own.counts, self.score, beta=self.beta), own.counts.predicted)
+            rows = [np.asarray(row, np.float64) for row in sums[: 2 + self.own_labels]]
+            parts.append(math.lcm(*runs) / number * np.stack(rows))
+        return parts
 
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of whole units of one pair."""
         first = self.cells[i]
-        # which labels are returned matters to those alone that count only where they are
-        parts = [
-            times * _parts(self.cells[k], self.score, self.beta)[: 2 + self.own_labels]
-            for k, times in zip((i, j), self._times((i, j)), strict=True)
-        ]
+        parts = self._parts((first, self.cells[j]), (i, j))
         a, b = (np.stack([first.sum_by_label(column) for column in part]) for part in parts)
 
         def average(sums: Array) -> Array:
@@ -459,11 +448,7 @@ class MacroScore(SampledScore):
         chosen = np.ones_like(always) if self.own_labels else always
         n_parts, n_labels = 2 + self.own_labels, int(chosen.sum())
         cells = [own.written_out().only(chosen) for own in self.cells]
-        times = self._times(range(len(cells)))
-        parts = [
-            scale * _parts(own, self.score, self.beta)[:n_parts]
-            for own, scale in zip(cells, times, strict=True)
-        ]
+        parts = self._parts(cells, range(len(cells)))
         first = cells[0]
         totals = np.array([[first.sum_by_label(part) for part in own] for own in parts])
         differences = []
@@ -505,12 +490,6 @@ class MacroScore(SampledScore):
         table = sparse.hstack(blocks, format="csc")
         size = table.shape[0] * table.shape[1]
         return table.toarray() if _DENSE * size < table.nnz and size < _LARGE else table
-
-
-def _parts(cells: LabelCounts, metric: str, beta: float) -> Array:
-    """Return what every cell adds to numerator, denominator and items returned, one row each."""
-    x, y = ratio(cells.counts, metric, beta=beta)
-    return np.stack([np.asarray(part, np.float64) for part in (x, y, cells.counts.predicted)])
 
 
 def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.int64]]:

@@ -391,15 +391,8 @@ class MeanScore(RatioScore):
         moves = np.stack([x[i] - x[j], y[i] - y[j]])
         there = moves.any(axis=0)
         moves, number = np.unique(moves[:, there], axis=1, return_counts=True)
-        return SampledExchange(
-            of_a,
-            of_b,
-            sparse.csr_array(moves),
-            number.astype(np.int64),
-            _ratio,
-            self.observed_units,
-            keep=keep,
-        )
+        kinds = sparse.csr_array(moves), number.astype(np.int64)
+        return SampledExchange(of_a, of_b, *kinds, _ratio, self.observed_units, keep=keep)
 
     def tests(
         self, pairs: Sequence[tuple[int, int]], *, level: float, null: bool = False, **how: Any
@@ -631,12 +624,8 @@ def judge_agreement(
     # time, correlation and kappa on Fisher's scale.
     units = np.arange(len(judge)) if unit is None else np.unique(unit, return_inverse=True)[1]
     n = int(units.max(initial=-1)) + 1
-    sums = np.array(
-        [
-            np.bincount(units, own, minlength=n)
-            for own in (np.ones(len(judge)), judge, human, judge**2, human**2, judge * human)
-        ]
-    )
+    products = (np.ones(len(judge)), judge, human, judge**2, human**2, judge * human)
+    sums = np.array([np.bincount(units, own, minlength=n) for own in products])
     total = sums.sum(axis=1, keepdims=True)
     freedom = effective_units(sums[0]) - 1
     t = float(student_quantile(level, freedom)) if freedom > 0 else math.inf

@@ -116,15 +116,6 @@ class UnitTable:
         number = np.ones(tp.shape[1], dtype=np.int64)
         return cls(tp, fp, positives, negatives, number, by_item)
 
-    @property
-    def n_units(self) -> int:
-        """Return the number of units."""
-        return int(self.number.sum())
-
-    def only(self, systems: NDArray[Any]) -> UnitTable:
-        """Return the table of some of the systems."""
-        return replace(self, tp=self.tp[systems], fp=self.fp[systems])
-
     def grouped(self) -> UnitTable:
         """Return the table with equal units merged, in order of first appearance."""
         rows = [self.tp, self.fp, self.positives[None]]
@@ -150,10 +141,6 @@ class UnitTable:
     def totals(self, weights: NDArray[Any]) -> Counts:
         """Return the weighted sums over the units, with systems along the last axis."""
         return self.counts()._map(lambda cells: np.asarray(weights @ cells.T))
-
-    def scores(self, metric: str, weights: NDArray[Any], *, beta: float = 1.0) -> Array:
-        """Return the scores of all systems with weighted units: one row per row of weights."""
-        return np.asarray(score(self.totals(weights), metric, beta=beta))
 
     def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
         """Return the contribution of every kind of unit to numerator and denominator, by system."""
@@ -322,7 +309,7 @@ class PooledScore(RatioScore):
     @property
     def observed_units(self) -> int:
         """Return the number of units."""
-        return self.table.n_units
+        return int(self.table.number.sum())
 
     @property
     def judged(self) -> Mask:
@@ -469,9 +456,10 @@ class PooledScore(RatioScore):
         """Return the scores of the known systems with weighted units."""
         if self.scored not in COMPOSITES:
             return super().resampled(known, weights)
-        drawn = np.zeros((len(weights), len(self.units.number)))
+        units = replace(self.units, tp=self.units.tp[known], fp=self.units.fp[known])
+        drawn = np.zeros((len(weights), len(units.number)))
         drawn[:, self._contributions[2]] = weights
-        return np.nan_to_num(self.units.only(known).scores(self.scored, drawn))
+        return np.asarray(np.nan_to_num(score(units.totals(drawn), self.scored)))
 
     def simultaneous(
         self, known: NDArray[np.intp], *_: Any

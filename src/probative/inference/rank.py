@@ -178,21 +178,14 @@ def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
             both = [column for column in columns if column & pair == pair]
             if not both:
                 continue
-            kept = [column for column in columns if column & pair != pair]
+            columns = [column for column in columns if column & pair != pair]
             halves = {column ^ 1 << one for column in both for one in (i, j)}
-            columns = kept + _largest(halves, kept)
+            for column in sorted(halves, key=int.bit_count, reverse=True):
+                if not any(column & other == column for other in columns):
+                    columns.append(column)
             if len(columns) > _MOST * k:
                 return None
     return columns
-
-
-def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
-    """Return those of the new groups that are no part of another group."""
-    largest: list[int] = []
-    for column in sorted(new, key=int.bit_count, reverse=True):
-        if not any(column & other == column for other in (*kept, *largest)):
-            largest.append(column)
-    return largest
 
 
 def _cover(apart: Sequence[int]) -> list[int]:
@@ -317,7 +310,10 @@ def leaderboard(
     pvalue[np.isnan(np.add.outer(estimates, estimates))] = np.nan
     if evidence.unit_pvalues is not None:
         p_unit[pairs] = evidence.unit_pvalues
-    p_adjusted[pairs] = _adjusted(decision_pvalue(pvalue, p_unit)[pairs], adjust)
+    upper = np.triu_indices(len(known), 1)
+    adjusted = np.ones((len(known), len(known)))
+    adjusted[upper] = adjust_pvalues(decision_pvalue(pvalue, p_unit)[pairs][upper], adjust)
+    p_adjusted[pairs] = np.minimum(adjusted, adjusted.T)
     with np.errstate(invalid="ignore"):
         difference = np.subtract.outer(estimates, estimates)
         decided = p_adjusted <= (1 - level) * (1 + 1e-12)
@@ -340,14 +336,6 @@ def leaderboard(
     tables = (own[places] for own in (difference, low, high, pvalue, p_unit, p_adjusted))
     found: Any = (*tables, decided, ahead[places], evidence.identical[places], quantile)
     return Leaderboard(order, *ranks, *found)
-
-
-def _adjusted(pvalues: Array, method: str) -> Array:
-    """Return the p-values of a symmetric table, adjusted for the number of pairs."""
-    adjusted = np.ones_like(pvalues)
-    upper = np.triu_indices(len(pvalues), 1)
-    adjusted[upper] = adjust_pvalues(pvalues[upper], method)
-    return np.minimum(adjusted, adjusted.T)
 
 
 def evidence_of(

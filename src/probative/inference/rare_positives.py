@@ -418,8 +418,7 @@ def _interval(
     draws = draws[~np.isnan(draws)]  # the score is undefined for some totals
     if not draws.size:
         return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
-    ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
-    low, estimate, high = map(float, ends)
+    low, estimate, high = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2]).tolist()
     better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()

@@ -148,18 +148,10 @@ class Score(PairScore):
         """Return the score of systems whose runs are the systems at these places, added up."""
 
     @abstractmethod
-    def test_all(
-        self,
-        *,
-        level: float,
-        adjust: str,
-        seed: int,
-        n_jobs: int | None,
-        report: Callable[[int, int], None] | None,
-        tested: KnownTests | None,
-    ) -> dict[str, Any]:
+    def test_all(self, *, tested: KnownTests | None, **how: Any) -> dict[str, Any]:
         """Test all pairs; return pvalues, sampled, unclear and draws as fields of `Evidence`."""
-        # `tested` holds known results by pair, and new ones are added to it
+        # `tested` holds known results by pair, and new ones are added to it; `how`: level, adjust,
+        # seed, n_jobs and report, as for `pair_tests`
 
     @abstractmethod
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
@@ -354,16 +346,9 @@ class SampledScore(Score):
             return sum(shared.count_extreme(part, sides[tests], observed[tests]) for part in drawn)
 
         place = {pair: t for t, pair in enumerate(pairs)}
-        return sequential_pvalues(
-            draw,
-            len(pairs),
-            levels=(1 - level,),
-            adjust=adjust,
-            plain=False,
-            known={place[pair]: own for pair, own in (known or {}).items() if pair in place},
-            rng=seed,
-            **how,
-        )
+        found = {place[pair]: own for pair, own in (known or {}).items() if pair in place}
+        how |= {"levels": (1 - level,), "adjust": adjust, "plain": False, "rng": seed}
+        return sequential_pvalues(draw, len(pairs), known=found, **how)
 
 
 # --- Exact tests of all pairs of systems
@@ -415,16 +400,8 @@ def pair_tests(
             counts = {p: drawings[p](np.random.default_rng(seeds[p]), number) for p in wanted}
             return [counts[family[t]] for t in tests]
 
-        results = sequential_pvalues(
-            draw_open,
-            len(family),
-            levels=(1 - level,),
-            adjust=adjust,
-            plain=False,
-            known=known,
-            rng=seed,
-            n_jobs=n_jobs,
-        )
+        how: Any = {"levels": (1 - level,), "adjust": adjust, "plain": False, "rng": seed}
+        results = sequential_pvalues(draw_open, len(family), known=known, n_jobs=n_jobs, **how)
         sampled = {p: own for p, own in zip(family, results, strict=True) if p in drawings}
         tested.update((pair, (own.pvalue, own.draws)) for pair, own in sampled.items())
         unclear = sum(not own.clear for own in sampled.values())

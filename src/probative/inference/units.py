@@ -142,9 +142,15 @@ def dependence_of_difference(
     dependence = _dependence(rows, number, kinds, table)
     if dependence.no_evidence:
         return dependence
-    items = table[kinds[0][1] + kinds[1][1] > 0].sum()
-    freedom = _variance_freedom(rows, number, items, dependence.divisor)
-    return replace(dependence, variance_freedom=freedom)
+    # Satterthwaite's degrees of freedom of a sum of squares over units: a unit of h items has
+    # variance h·(1 + (h - 1)·r); r is the correlation of its items that makes the design effect
+    # what it is
+    items, size = table[kinds[0][1] + kinds[1][1] > 0].sum(), rows[0][1] + rows[1][1]
+    h = size * items / (number @ size)
+    mean = float(number @ h**2 / items)  # how many items the unit of an item has
+    r = min(1.0, (dependence.divisor - 1) / (mean - 1)) if mean > 1 else 0.0
+    variance = h * (1 + np.maximum(h - 1, 0) * r)
+    return replace(dependence, variance_freedom=effective_units(variance, number))
 
 
 def design_notes(
@@ -260,20 +266,6 @@ def _dependence(
         effect = _jackknife_variance(rows, number) / independent
     divisor = float(max(1.0, items if np.isnan(effect) else effect))
     return Dependence(effect, divisor, freedom, units)
-
-
-def _variance_freedom(
-    rows: list[tuple[Array, Array]], number: Array, items: float, effect: float
-) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of squares over units."""
-    # a unit of h items has variance h·(1 + (h - 1)·r); r is the correlation of its items that
-    # makes the design effect what it is
-    size = np.sum([y for _, y in rows], axis=0)
-    h = size * items / (number @ size)
-    mean = float(number @ h**2 / items)  # how many items the unit of an item has
-    r = min(1.0, (effect - 1) / (mean - 1)) if mean > 1 else 0.0
-    variance = h * (1 + np.maximum(h - 1, 0) * r)
-    return effective_units(variance, number)
 
 
 def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:

@@ -85,12 +85,10 @@ def _seconds(tables: Sequence[TableFiles]) -> int | None:
 @contextmanager
 def _limited(database: Connection, most: int | None) -> Iterator[None]:
     """Interrupt the statement that a connection runs after so many seconds; None: never."""
-    if most is None:
-        yield
-        return
-    timer = threading.Timer(most, database.interrupt)
+    timer = threading.Timer(most or 0, database.interrupt)
     timer.daemon = True
-    timer.start()
+    if most is not None:
+        timer.start()
     try:
         yield
     finally:
@@ -392,7 +390,13 @@ def _explain(
 ) -> InputError:
     """Turn an error of the engine into one line that names the file."""
     message = str(error).strip()
-    files, path = _file_named(message, tables)
+    # the table and the file that it names; the first table if neither
+    files, path = tables[0], None
+    places = [(table, own) for table in tables for own in table.paths]
+    for table, own in reversed(places):
+        escaped = literal_path(own)[1:-1].replace("''", "'")
+        if escaped in message or str(own.absolute()) in message:
+            files, path = table, own
     first = message.splitlines()[0] if message else "no reason given"
     if "Out of Memory" in first or "max_temp_directory_size" in message:
         return files.error(
@@ -419,19 +423,10 @@ def _explain(
     reason = first.split(": ", 1)[-1]
     if number is not None:  # errors of CSV give the reason further below
         reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
-    for own in [path.absolute() for table in tables for path in table.paths]:
-        reason = reason.replace(f'"{own}"', "it").replace(f"'{own}'", "it")
+    for _, own in places:
+        for quote in ('"', "'"):
+            reason = reason.replace(f"{quote}{own.absolute()}{quote}", "it")
     return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
-
-
-def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles, Any]:
-    """Return the table and the file that a message names; the first table and None if neither."""
-    for files in tables:
-        for path in files.paths:
-            escaped = literal_path(path)[1:-1].replace("''", "'")
-            if escaped in message or str(path.absolute()) in message:
-                return files, path
-    return tables[0], None
 
 
 LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
@@ -773,23 +768,15 @@ def _settle(
     """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
     for i, table in enumerate(tables):
-        which = {
-            "missing": f"n0 > 0 AND n{i} = 0",
-            "extra": f"n0 = 0 AND n{i} > 0",
-            "doubled": f"n{i} > 1",
-        }
-        parts = [
-            f"count(*) FILTER ({own} AND NOT lost), min(id, 3) FILTER ({own} AND NOT lost)"
-            for own in which.values()
-        ]
-        *found, without = database.execute(
-            f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
-        ).fetchall()[0]
-        mismatches = {
-            what: (number, tuple(examples or ()))
-            for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
-        }
-        wrong.append(Mismatch(table.name, **mismatches, without=int(without)))
+        which = [f"n0 > 0 AND n{i} = 0", f"n0 = 0 AND n{i} > 0", f"n{i} > 1"]
+        filters = [f"FILTER ({own} AND NOT lost)" for own in which]
+        parts = ", ".join(f"count(*) {own}, min(id, 3) {own}" for own in filters)
+        ((*found, without),) = database.execute(
+            f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
+        ).fetchall()
+        examples = [tuple(own or ()) for own in found[1::2]]
+        missing, extra, doubled = zip(found[::2], examples, strict=True)
+        wrong.append(Mismatch(table.name, missing, extra, doubled, int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"

@@ -60,7 +60,7 @@ class _Asked:
     gold: str
     systems: dict[str, str]
     parameters: tuple[str, ...]
-    by: tuple[str, ...] | None
+    by: tuple[str, ...]
     single_by: bool
     unit: str | None
 
@@ -74,7 +74,7 @@ class _Asked:
     @property
     def groups(self) -> dict[str, tuple[str, str]]:
         """Return the columns of groups, likewise."""
-        return {f"b{i}": ("by", name) for i, name in enumerate(self.by or ())}
+        return {f"b{i}": ("by", name) for i, name in enumerate(self.by)}
 
     @property
     def units(self) -> dict[str, tuple[str, str]]:
@@ -160,7 +160,13 @@ class _Counted:
                 raise InputError(f"unit: column {asked.unit!r} {what}, or on_null='drop'")
         group = self._grouped(rows, kept)
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
-        self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
+        kinds = {column.name: kinds_of(column) for column in self.columns.values()}
+        if len({kind for own in kinds.values() for kind in own}) > 1:
+            types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
+            self.notes.append(
+                f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
+            )
+        self.notes += self._strangers(codes[:, kept], number[kept])
 
     def _grouped(
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
@@ -207,16 +213,6 @@ class _Counted:
             raise InputError(f"gold: every row lacks a label ({missing}); expected labels")
         self.notes.append(f"labels are missing ({missing}); {left_out:,} rows are left out")
         return kept
-
-    def _kinds(self) -> list[str]:
-        """Return a note if the labels of columns have different types."""
-        kinds = {column.name: kinds_of(column) for column in self.columns.values()}
-        if len({kind for own in kinds.values() for kind in own}) < 2:
-            return []
-        types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
-        return [
-            f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
-        ]
 
     def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
         """Return notes on labels that only one side has, with their frequencies."""
@@ -306,11 +302,15 @@ def check_asked(
     named = _columns_of("systems", systems)
     if not isinstance(gold, str):
         raise InputError(f"gold: {shown(gold)}; expected the name of a column")
-    single = isinstance(by, str)
-    groups = None if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
+    groups, single = _groups_of(by), isinstance(by, str)
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
     return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+
+
+def _groups_of(by: object) -> tuple[str, ...]:
+    """Return the columns of groups."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
 
 
 def _columns_of(parameter: str, systems: object) -> dict[str, Any]:
@@ -442,16 +442,27 @@ def tally(
     """
     if scores is not None:
         labels = {"gold": gold, "pred": pred, "a": a, "b": b, "systems": systems}
-        return _tally_scores(frame, scores, range, by, unit, on_null, labels)
+        given = next((name for name, value in labels.items() if value is not None), None)
+        if given is not None:
+            raise InputError(f"{given}: is of labels; expected scores= without it")
+        drop = one_of("on_null", on_null, _ON_NULL[:2]) == "drop"
+        groups, columns = _groups_of(by), _columns_of("scores", scores)
+        how: Any = {"by": groups, "single_by": isinstance(by, str), "range_": range_of(range)}
+        found = sum_table(frame, columns, unit=unit, drop=drop, **how)
+        left_out = next(iter(found.values())).left_out
+        if left_out:
+            said = f"{left_out:,} rows are left out, because a system has no score of them"
+            warnings.warn(TallyWarning(said), stacklevel=2)
+        return found if groups else found[None]
     if gold is None:
         raise InputError("gold: is missing; expected the column of the gold labels, or scores=")
     if range is not None:
         raise InputError("range: is that of graded scores; expected scores=")
-    columns, parameters = _systems(pred, a, b, systems)
+    named, parameters = _systems(pred, a, b, systems)
     table = count_table(
         frame,
         gold=gold,
-        systems=columns,
+        systems=named,
         by=by,
         unit=unit,
         positive=positive,
@@ -472,37 +483,6 @@ def tally(
     if by is None:
         return of_group(None)
     return {group: of_group(group) for group in table.groups}
-
-
-def _tally_scores(
-    frame: object,
-    scores: object,
-    range_: Any,
-    by: str | Sequence[str] | None,
-    unit: str | None,
-    on_null: str,
-    labels: Mapping[str, Any],
-) -> SummedScores | dict[Hashable, SummedScores]:
-    """Sum graded scores by unit, and by group if asked."""
-    given = next((name for name, value in labels.items() if value is not None), None)
-    if given is not None:
-        raise InputError(f"{given}: is of labels; expected scores= without it")
-    drop = one_of("on_null", on_null, _ON_NULL[:2]) == "drop"
-    groups = () if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
-    found = sum_table(
-        frame,
-        _columns_of("scores", scores),
-        unit=unit,
-        by=groups,
-        single_by=isinstance(by, str),
-        range_=range_of(range_),
-        drop=drop,
-    )
-    left_out = next(iter(found.values())).left_out
-    if left_out:
-        said = f"{left_out:,} rows are left out, because a system has no score of them"
-        warnings.warn(TallyWarning(said), stacklevel=3)
-    return found if groups else found[None]
 
 
 def _systems(

@@ -155,21 +155,14 @@ def _messages(error: BaseException) -> list[str]:
     own = []
     seen: BaseException | None = error
     while seen is not None:
-        java = getattr(seen, "java_exception", None)
-        if java is not None:  # raised by Spark, unconverted
-            own += _causes(java)
+        java: Any = getattr(seen, "java_exception", None)
+        for _ in range(10):  # raised by Spark, unconverted, with its causes
+            if java is not None:
+                own.append(str(java.getMessage() or ""))
+                java = java.getCause()
         own.append(str(seen))
         seen = seen.__cause__
     return sorted(own, key=lambda text: "file" not in text.lower())
-
-
-def _causes(java: object) -> list[str]:
-    """Return the messages of a Java exception and its causes."""
-    messages: list[str] = []
-    while java is not None and len(messages) < 10:
-        messages.append(str(java.getMessage() or ""))  # type: ignore[attr-defined]
-        java = java.getCause()  # type: ignore[attr-defined]
-    return messages
 
 
 def _line(text: str) -> str:

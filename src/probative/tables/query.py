@@ -491,12 +491,9 @@ def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bo
         raise NeedsRowsError(
             f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
         )
-    found = database.execute(
-        f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
-    ).fetchall()
-    number, lost_rows, *values = (
-        zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
-    )
+    ordered = f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
+    found: Any = database.execute(ordered).fetchall()
+    number, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
     kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
     if not has_unit or kinds.without_unit or not len(found):
         return kinds

@@ -124,15 +124,13 @@ def sum_table(
     source = chosen(opened(frame), {**keys, **columns})
     source = plain(_as_numbers(source, columns), {}, keys)
     rows = _Sums.of(source, list(keys), list(columns))
-    items = left_out = int(rows.number.sum())
+    items, left_out = int(rows.number.sum()), 0
     if not items:
         raise InputError("frame: the table has no rows; expected at least one")
-    if rows.is_complete:
-        left_out = 0
-    else:
+    if not rows.is_complete:
         source = _complete(source, list(columns))
         rows = _Sums.of(source, list(keys), list(columns))
-        left_out -= int(rows.number.sum())
+        left_out = items - int(rows.number.sum())
         listed = ", ".join(map(repr, systems.values()))
         if not drop:
             raise InputError(
@@ -149,7 +147,13 @@ def sum_table(
         )
     least = most = None
     if range_ is not None:
-        least, most = _extremes(source, list(columns))
+        import narwhals as nw
+
+        ends = [nw.col(c).min().alias(f"least_{c}") for c in columns]
+        ends += [nw.col(c).max().alias(f"most_{c}") for c in columns]
+        found = fetch(lambda: source.select(*ends))
+        least = min(float(found[f"least_{c}"][0]) for c in columns)
+        most = max(float(found[f"most_{c}"][0]) for c in columns)
         refuse_outside(range_, least, most)
     own = group_keys(rows.keys, list(groups), len(rows.number), single=single_by)
     order: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
@@ -252,14 +256,3 @@ def _complete(frame: Frame, columns: list[str]) -> Frame:
     own = map(nw.col, columns)
     there = (~c.is_null() & ~c.is_nan() & (c.abs() != math.inf) for c in own)
     return frame.filter(reduce(and_, there))
-
-
-def _extremes(frame: Frame, columns: list[str]) -> tuple[float, float]:
-    """Return the smallest and the largest score of all."""
-    import narwhals as nw
-
-    ends = [nw.col(c).min().alias(f"least_{c}") for c in columns]
-    ends += [nw.col(c).max().alias(f"most_{c}") for c in columns]
-    rows = fetch(lambda: frame.select(*ends))
-    low, high = ([float(rows[f"{end}_{c}"][0]) for c in columns] for end in ("least", "most"))
-    return min(low), max(high)

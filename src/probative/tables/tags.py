@@ -127,30 +127,23 @@ class TagCounter:
         there = [place for place, tags in enumerate(gold) if tags]
         numbers = np.zeros((len(gold), len(self.statistics)), dtype=np.int64)
         numbers[:, 0] = 1
-        if there:
-            numbers[there, 1:] = self._matched({n: [s[i] for i in there] for n, s in sides.items()})
+        if not there:
+            return numbers
+        answer, *outputs = ([sides[n][i] for i in there] for n in (self.gold, *self.systems))
+        how: Any = {"task": "entities", "scheme": self.scheme, "ignore_type": self.ignore_type}
+        items = match_inputs(answer, outputs, **how).items
+        each = [items.counts(k, by="sentence") for k in range(len(self.systems))]
+        found = [each[0].positives]
+        for counts in each:
+            found += [counts.predicted, counts.tp]
+        for i, j in combinations(range(len(each)), 2):
+            cases = items.paired(i, j).cases
+            found += [cases[:, 4] + cases[:, 5], cases[:, 4]]
+        numbers[there, 1:] = np.stack(found, axis=1)
         return numbers
 
     def _columns(self) -> list[str]:
         return [self.gold, *self.systems, *([] if self.tokens is None else [self.tokens])]
-
-    def _matched(self, sides: dict[str, list[list[str]]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        matched = match_inputs(
-            sides[self.gold],
-            [sides[name] for name in self.systems],
-            task="entities",
-            scheme=self.scheme,
-            ignore_type=self.ignore_type,
-        )
-        items = matched.items
-        own = [items.counts(k, by="sentence") for k in range(len(self.systems))]
-        columns = [own[0].positives]
-        for counts in own:
-            columns += [counts.predicted, counts.tp]
-        for i, j in combinations(range(len(own)), 2):
-            cases = items.paired(i, j).cases
-            columns += [cases[:, 4] + cases[:, 5], cases[:, 4]]
-        return np.stack(columns, axis=1).astype(np.int64)
 
 
 def count_tags(

@@ -136,9 +136,11 @@ class Tallied:
             True for one table per unit (equal ones repeated, in no order); by default True if there
             are units.
         """
-        k = self._system(system)
-        sums, number = self._sums((k,), group, label, by_unit)
-        counts = _counts(sums, has_negatives=self._has_negatives(label, number is not None))
+        sums, number = self._sums((self._system(system),), group, label, by_unit)
+        rows, positives, returned, right = sums.T[:4]
+        fp, fn = returned - right, positives - right
+        has_negatives = self._has_negatives(label, number is not None)
+        counts = Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
         if number is None:
             return counts[0]
         return counts[np.repeat(np.arange(len(number)), number)]
@@ -161,11 +163,8 @@ class Tallied:
         group, label, by_unit
             As for `counts`; rows of distinct units have multiplicities.
         """
-        i, j = self._system(a), self._system(b)
-        sums, number = self._sums((i, j), group, label, by_unit)
-        cases = _cases(sums)
-        if not self._has_negatives(label, number is not None):
-            cases = cases[:, :7]
+        sums, number = self._sums((self._system(a), self._system(b)), group, label, by_unit)
+        cases = _cases(sums)[:, : 7 + self._has_negatives(label, number is not None)]
         if number is None:
             return PairedCounts(cases[0])
         return PairedCounts(cases, number).grouped()
@@ -191,9 +190,7 @@ class Tallied:
 
     def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
         """Return True if true negatives were counted: never for all classes together."""
-        if by_unit:
-            return self.positive is not None
-        return self._class(label) is not None
+        return (self.positive if by_unit else self._class(label)) is not None
 
     def _group(self, group: Hashable) -> int | None:
         if group is None and None not in self.groups:
@@ -228,8 +225,8 @@ class Tallied:
                 f"label: units were counted for {self.positive!r} alone; expected that"
             )
         everyone = self._units[at, self.positive]
-        sums = np.zeros((0, everyone.sums.shape[1])) if found is None else found.sums
-        number = everyone.number[:0] if found is None else found.number
+        found = UnitRows(everyone.sums[:0], everyone.number[:0]) if found is None else found
+        sums, number = found.sums, found.number
         # add the units without this label
         others = int(everyone.number.sum() - number.sum())
         if others:
@@ -260,35 +257,17 @@ class Tallied:
 def _places(systems: int, chosen: tuple[int, ...]) -> list[int]:
     """Return the columns of the chosen systems among the sums of all systems."""
     column = {name: place for place, name in enumerate(statistics_of(systems))}
-    names = ["rows", "pos"] + [f"{what}{k}" for k in chosen for what in ("p", "t")]
-    for i, j in combinations(chosen, 2):
-        low, high = sorted((i, j))
-        own = ("p", "t") if i != j else ()
-        names += [f"{what}{low}_{high}" for what in own]
-        names += [f"{what}{i}" for what in ("p", "t") if i == j]
+    pairs = (sorted({i, j}) for i, j in combinations(chosen, 2))
+    sides = [*map(str, chosen), *("_".join(map(str, pair)) for pair in pairs)]
+    names = ["rows", "pos", *(f"{what}{side}" for side in sides for what in ("p", "t"))]
     return [column[name] for name in names]
-
-
-def _counts(sums: Array, *, has_negatives: bool) -> Counts:
-    rows, positives, returned, right = sums.T[:4]
-    fp, fn = returned - right, positives - right
-    return Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
 
 
 def _cases(sums: Array) -> Array:
     """Compute the eight cases from what each system and both returned, and how much is correct."""
     rows, positives, returned_a, right_a, returned_b, right_b, returned, right = sums.T[:8]
     wrong = returned - right
-    cases = np.stack(
-        [
-            right_a - right,
-            returned_a - right_a - wrong,
-            right_b - right,
-            returned_b - right_b - wrong,
-            right,
-            wrong,
-            positives - right_a - right_b + right,
-        ],
-        axis=1,
-    )
-    return np.concatenate([cases, (rows - cases.sum(axis=1))[:, None]], axis=1)
+    cases = [right_a - right, returned_a - right_a - wrong]
+    cases += [right_b - right, returned_b - right_b - wrong]
+    cases += [right, wrong, positives - right_a - right_b + right]
+    return np.stack([*cases, rows - sum(cases)], axis=1)
