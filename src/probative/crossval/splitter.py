@@ -108,9 +108,8 @@ def _deal(
     excess = np.zeros((n_blocks, rows.shape[1]))
     last = len(instances) - len(instances) % n_blocks
     for start in range(0, len(instances), n_blocks):
-        places = (
-            np.arange(n_blocks) if start < last else _extra_blocks(len(instances) % n_blocks, m)
-        )
+        full = start < last
+        places = np.arange(n_blocks) if full else _extra_blocks(len(instances) - last, m)
         some = order[start : start + n_blocks]
         taken, place = linear_sum_assignment(rows[some] @ excess[places].T)
         chosen, target = some[taken], places[place]

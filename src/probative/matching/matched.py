@@ -14,6 +14,7 @@ import numpy as np
 
 from probative._validation import names_of
 from probative.errors import InputError, Recognised
+from probative.labels import factorise_each
 from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
 from probative.matching.items import Items, union
 from probative.matching.labels import (
@@ -59,6 +60,7 @@ from probative.reading.annotations import (
     Spans,
     Tagged,
     Text,
+    coded,
 )
 from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
@@ -105,19 +107,18 @@ def _join_by_key(
     n_ids, names = len(number), list(number)
     held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
     answer = held[0] > 0
-    found = []
-    for side, own in zip(sides, held, strict=True):
-        wrong = {"missing": answer & (own == 0), "extra": ~answer & (own > 0), "doubled": own > 1}
-        examples: dict[str, Any] = {}
-        for kind, ids in wrong.items():
-            places = np.flatnonzero(ids).tolist()
-            shown = (names[i].replace("\x1f", ", ") for i in places)
-            examples[kind] = len(places), tuple(nsmallest(_IDS_SHOWN, shown))
-        found.append(Mismatch(side.name, **examples))
+
+    def told(ids: NDArray[np.bool_]) -> tuple[int, tuple[str, ...]]:
+        places = np.flatnonzero(ids).tolist()
+        shown = (names[i].replace("\x1f", ", ") for i in places)
+        return len(places), tuple(nsmallest(_IDS_SHOWN, shown))
+
+    found = [
+        Mismatch(side.name, told(answer & (own == 0)), told(~answer & (own > 0)), told(own > 1))
+        for side, own in zip(sides, held, strict=True)
+    ]
     common: NDArray[np.bool_] = np.all(held > 0, axis=0)
-    notes = settle(
-        found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
-    )
+    notes = settle(found, options.key, options.on_missing, int(answer.sum()), int(common.sum()))
     kept = common if options.on_missing == "drop" else answer
     order = codes[0][kept[codes[0]]]  # of gold
     joined = []
@@ -132,9 +133,7 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
     units = None if side.units is None else side.units[places]
-    groups = None
-    if side.groups is not None:
-        groups = replace(side.groups, codes=side.groups.codes[places])
+    groups = side.groups and replace(side.groups, codes=side.groups.codes[places])
     part: Any = replace(rows_of(side, places, units), aligned=None, groups=groups)
     if isinstance(side, Labels):
         if lost.any():  # names stay sorted: NOTHING is the empty text
@@ -158,19 +157,13 @@ _LONGEST_ANSWER_SHOWN = 200  # characters
 _MOST_FINDINGS = 50_000_000  # each becomes an item in memory
 
 
-def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
-    """Return the items of logs, and the logs in one order of samples, which are the units."""
-    from probative.reading.logs import join_logs
-
-    joined = join_logs(logs)
-    first = joined[0]
-    number: dict[str, int] = {}
-    unit = np.array([number.setdefault(s, len(number)) for s in first.samples], dtype=np.int32)
-    if not first.counted:
-        right = np.stack([log.tp > 0 for log in joined])
-        zeros = np.zeros(len(unit), dtype=np.int32)
-        return Items(unit, zeros, (RIGHT,), np.ones(len(unit), bool), right, len(number)), joined
-    return _findings(joined, unit, len(number)), joined
+def _items_of(logs: Sequence[Log]) -> Items:
+    """Make an item of every sample, or of every finding in one; samples are the units."""
+    unit, samples = factorise_each(logs[0].samples, len(logs[0].samples))
+    if logs[0].counted:
+        return _findings(logs, unit, len(samples))
+    right, answer = np.stack([log.tp > 0 for log in logs]), np.ones(len(unit), dtype=bool)
+    return Items(unit, np.zeros_like(unit), (RIGHT,), answer, right, len(samples))
 
 
 def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
@@ -203,17 +196,14 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
     )
     answer = np.arange(len(rows)) < len(row)
-    return Items(
-        unit[rows], np.zeros(len(rows), dtype=np.int32), (_FINDING,), answer, says, n_units
-    )
+    return Items(unit[rows], np.zeros_like(unit[rows]), (_FINDING,), answer, says, n_units)
 
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
 
-    def side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
-        names, (codes,) = union([answers])
-        return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+    def side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+        return Labels(log.name, *coded(answers), unit, (), lambda: log.texts)
 
     def shortened(text: str) -> str:
         return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
@@ -222,7 +212,7 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
     if first.counted:  # a log of counts does not show which findings these were
         return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = tuple(shortened(target) or RIGHT for target in first.targets)
+    targets = [shortened(target) or RIGHT for target in first.targets]
     systems = []
     for log in logs:  # the target where the answer was right, else the answer, marked if alike
         answers = []
@@ -230,7 +220,7 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
             said = shortened(full)
             wrong = f"{said} ({WRONG})" if said == target else said or WRONG
             answers.append(target if right else wrong)
-        systems.append(side(log, tuple(answers), unit))
+        systems.append(side(log, answers, unit))
     return side(first, targets, unit), tuple(systems)
 
 
@@ -361,13 +351,13 @@ def match_inputs(
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
-    answer: Any
     is_log = choices.task == "records"
     if choices.task is None and is_path(gold) and Path(gold).is_dir():
         from probative.reading.logs import are_verdicts  # they hold gold and outputs of records
 
         is_log = are_verdicts(gold)
     logs = read_record_logs([gold, *systems], options) if is_log else None
+    answer: Any
     if logs is not None:
         answer, given = logs
         refuse_unused(choices, answer, separate=False)
@@ -404,15 +394,8 @@ def match_inputs(
     groups = group_runs(given, called)
     named = names_of_outputs(groups, called)
     try:
-        matched = _match(
-            answer,
-            outputs,
-            named,
-            choices,
-            find_positive=find_positive,
-            all_there=all_there,
-            same_labels=same_labels,
-        )
+        how = {"find_positive": find_positive, "all_there": all_there, "same_labels": same_labels}
+        matched = _match(answer, outputs, named, choices, **how)
     except InputError as error:
         raise name_run(error, groups) from None
     matched = _averaging(matched, choices.labels)
@@ -587,11 +570,7 @@ def _match(
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
-    notes = [
-        *_reason(answer),
-        *answer.notes,
-        *(note for output in outputs for note in output.notes),
-    ]
+    notes = _notes_of(answer, outputs)
     if isinstance(answer, (Labels, LabelSets)):
         switches = {"find_positive": find_positive, "same_labels": same_labels}
         return _labels(answer, outputs, named, choices, notes, **switches)
@@ -609,11 +588,9 @@ def _match(
             outputs = [words for words, _ in moved]
             notes += [note for _, of_text in moved for note in of_text]
         items = match_words(answer, *outputs)
-        return Matched(
-            answer.task, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
-        )
-    matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
-    return replace(matched, notes=(*_reason(answer), *matched.notes))
+        sides = answer, tuple(outputs)
+        return Matched(answer.task, named, items, *sides, lexicon=lexicon, notes=tuple(notes))
+    return _entities(answer, outputs, named, choices, same_labels=same_labels)
 
 
 def _records(
@@ -633,7 +610,7 @@ def _records(
     found = match_records(gold, systems, rules_of(options), all_there=all_there)
     if options.only:
         found = found.only(list(options.only))
-    notes = [*_reason(gold), *gold.notes, *(note for side in systems for note in side.notes)]
+    notes = _notes_of(gold, systems)
     notes += [
         f"{name}: gold never has the field {path}, which is in over half of the outputs; the rule "
         f"{path}=ignore leaves it out"
@@ -647,6 +624,11 @@ def _records(
     return Matched(
         "records", names, found.items, gold, tuple(systems), notes=tuple(notes), records=found
     )
+
+
+def _notes_of(gold: Any, outputs: Sequence[Any]) -> list[str]:
+    """Return the notes on the reading of gold and of the outputs."""
+    return [*_reason(gold), *(note for side in (gold, *outputs) for note in side.notes)]
 
 
 def _reason(answer: Annotations) -> tuple[str, ...]:
@@ -667,18 +649,13 @@ def _graded_samples(
 
     refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
     joined = join_logs(logs)
-    number = {sample: i for i, sample in enumerate(dict.fromkeys(joined[0].samples))}
-    item = np.array([number[sample] for sample in joined[0].samples])
-    repeated = len(number) < len(item)
-    sides = [
-        mean_answers(log.name, np.asarray(log.values), item)
-        if repeated
-        else Graded(log.name, np.asarray(log.values))
-        for log in joined
-    ]
+    item, samples = factorise_each(joined[0].samples, len(joined[0].samples))
+    scores = [(log.name, np.asarray(log.values)) for log in joined]
+    repeated = len(samples) < len(item)
+    sides = [mean_answers(*own, item) if repeated else Graded(*own) for own in scores]
     human = getattr(choices, "human", None)
     if human is not None:
-        sides = with_human(sides, _human_of_logs(human, named, list(number), choices))
+        sides = with_human(sides, _human_of_logs(human, named, samples, choices))
     given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
     notes = [note for file in files for note in file.notes]
     return _graded(given, named, choices, notes)
@@ -704,7 +681,7 @@ def _human_of_logs(
     for name in named:
         own = known.get(name)
         if own is None:
-            there = ", ".join(str(system) for system in known)
+            there = ", ".join(map(str, known))
             raise InputError(
                 f"human: has no scores of {name!r}, only of {there}; expected every system", human
             )
@@ -724,6 +701,8 @@ def _human_of_logs(
 
 def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: ReadingOptions) -> Matched:
     """Match the systems of logs on the samples of the first."""
+    from probative.reading.logs import join_logs
+
     logs = [log for file in files for log in file.logs]
     named = name_systems(names, _names_of_logs(files))
     if logs[0].values is not None:
@@ -731,11 +710,12 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: Reading
     for name in ("human", "range"):
         if getattr(choices, name, None) is not None:
             raise InputError(f"{name}: is of graded scores; expected metric='mean'")
-    items, joined = _match_logs(logs)
-    answer, systems = _sides_of(joined, items)
+    joined = join_logs(logs)
+    items = _items_of(joined)
+    sides = _sides_of(joined, items)
     notes = tuple(note for file in files for note in file.notes)
     every = not joined[0].counted
-    matched = Matched("samples", named, items, answer, systems, all_classes=every, notes=notes)
+    matched = Matched("samples", named, items, *sides, all_classes=every, notes=notes)
     return _averaging(matched, None)
 
 
@@ -938,16 +918,18 @@ def _entities(
 ) -> Matched:
     """Align and match tagged tokens or spans."""
     scheme = options.scheme
-    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
-        answer, *outputs = without_ignored_tokens(answer, outputs)
+    reason = _reason(answer)
     notes: list[str] = []
-    if all(isinstance(side, Spans) for side in (answer, *outputs)):
-        (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
+    sides: Sequence[Any] = (answer, *outputs)
+    tagged: Sequence[Any] = ()
+    if all(isinstance(side, Tagged) for side in sides):
+        sides = tagged = without_ignored_tokens(answer, outputs)
+    elif all(isinstance(side, Spans) for side in sides):
+        sides, left_out = without_left_out_texts(sides)
         notes += left_out
-    sides = (answer, *outputs)
+    answer, *outputs = sides
     for output in outputs:
         notes += align(answer.text, output.text, by=options.align_by)
-    tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
     spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
@@ -971,7 +953,7 @@ def _entities(
         tuple(systems),
         tagged=tuple(tagged),
         scheme=gold.scheme,
-        notes=(*notes_of_tags, *notes),
+        notes=(*reason, *notes_of_tags, *notes),
         match=options.match,
     )
 
@@ -996,35 +978,31 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     # Every item occurs once per run. Single items become units, because what several runs say about
     # the same item is not independent.
     pooled = matched.items.pooled(group.places)
-    gold, system = _repeated(matched, group)
     averaged = matched.averaged[[group.places[0]]]
+    gold = matched.gold
+    if matched.task in ("labels", "samples", "scores") and gold.units is None:
+        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    runs = [matched.systems[place] for place in group.places if matched.systems]
+    systems = tuple(runs[:1])  # logs of counts have no outputs
+    if runs and isinstance(gold, Labels) and gold.units is not None and gold.repeats is None:
+        # single labels are concatenated run by run
+        names, codes = union([run.names for run in runs])
+        said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
+        answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
+        nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+        gold = replace(gold, codes=answer, units=units, **nothing)
+        systems = (replace(runs[0], codes=said, names=names, units=units, **nothing),)
     return replace(
         matched,
         names=(group.name,),
         items=pooled,
         gold=gold,
-        systems=system,
+        systems=systems,
         tagged=(),
         averaged=averaged_labels(pooled, UNION) if matched.own_labels else averaged,
         runs=(),
         records=None,
     )
-
-
-def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
-    """Return gold and the pooled outputs; single labels are concatenated run by run."""
-    gold = matched.gold
-    if matched.task in ("labels", "samples", "scores") and gold.units is None:
-        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
-    runs = [matched.systems[place] for place in group.places if matched.systems]
-    if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:
-        return gold, tuple(runs[:1])  # logs of counts have no outputs
-    names, codes = union([run.names for run in runs])
-    said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
-    answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
-    nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
-    gold = replace(gold, codes=answer, units=units, **nothing)
-    return gold, (replace(runs[0], codes=said, names=names, units=units, **nothing),)
 
 
 _FEWEST_SAMPLES_PER_CLASS = 2  # on average; with fewer, targets are texts and no classes
@@ -1045,16 +1023,9 @@ def by_class(matched: Matched) -> Matched:
             f"different ones; expected 'micro'"
         )
     items = match_labels(gold, *matched.systems, positive=None)
-    note = f"{classes:,} targets are the classes of macro averages"
-    return replace(
-        matched,
-        task="labels",
-        items=items,
-        all_classes=True,
-        notes=(*matched.notes, note),
-        averaged=averaged_labels(items, None),
-        own_labels=False,
-    )
+    notes = (*matched.notes, f"{classes:,} targets are the classes of macro averages")
+    averaged: dict[str, Any] = {"averaged": averaged_labels(items, None), "own_labels": False}
+    return replace(matched, task="labels", items=items, all_classes=True, notes=notes, **averaged)
 
 
 def unpooled(matched: Matched) -> Matched:

@@ -206,10 +206,10 @@ def _several(
     gold: Any,
 ) -> SystemOutputs:
     """Read the runs of a system; one of them may be the gold file itself."""
-    outputs, files = [], []
+    outputs = []
+    files = [str(run) if is_path(run) else None for run in several]
     for number, run in enumerate(several, start=1):
         opened, output = _output(run, f"{usual}, run {number}", answer, options, gold)
-        files.append(str(run) if opened else None)
         outputs.append(output)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
@@ -255,8 +255,8 @@ def _runs_in_tables(
     """Read the runs of a system from tables with a column that names the run."""
     outputs: list[Any] = []
     runs: list[str] = []
+    run_column = str(choices.run_column)
     for table in tables:
-        run_column = str(choices.run_column)
         parted = read_run_table(table, [options.column], run_column, options, sort=False)
         outputs += (
             replace(own, name=f"{parted.name}, run {run!r}")

@@ -34,6 +34,7 @@ from probative.reading.annotations import (
 from probative.reading.inputs import annotations_of, is_path, is_series, settled
 from probative.reading.logs import Samples
 from probative.reading.records import on_same_documents
+from probative.reading.source import unreadable
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -207,13 +208,9 @@ def fingerprint(data: Any) -> str:
                 content.update(file.name.encode() + b"\0" + file.read_bytes())
         else:
             with path.open("rb") as opened:
-                while piece := opened.read(1 << 24):
-                    content.update(piece)
-    except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
+                content = hashlib.file_digest(opened, "sha256")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", path) from None
+        raise unreadable(str(path), error) from None
     return f"sha256:{content.hexdigest()}"
 
 

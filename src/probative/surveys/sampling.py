@@ -35,13 +35,7 @@ from probative.surveys.design import (
     read_design,
 )
 from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
-from probative.surveys.strata import (
-    draw_numbers,
-    evidence_of,
-    expect,
-    layers_of,
-    numbers_of,
-)
+from probative.surveys.strata import draw_numbers, evidence_of, expect, layers_of, numbers_of
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -210,13 +204,13 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     looked_at, basis = list(old.strata), old.basis
     if expected.evidence is not None:
         basis = expected.why
+        spreads = (expected.spreads(units) for units in old.order)
         looked_at = [
-            replace(stratum, spread=expected.spread(units), beside=expected.beside(units))
-            for stratum, units in zip(old.strata, old.order, strict=True)
+            replace(stratum, spread=spread, beside=beside)
+            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
         ]
-    keys = [stratum.key for stratum in old.strata]
+    keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
-    sizes = [stratum.size for stratum in old.strata]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
         if k > n0 or own.why not in ("all", "least"):
@@ -232,8 +226,7 @@ def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> B
     path = folder / old.pool.path
     if fingerprint(path) != old.pool.fingerprint:
         raise InputError(
-            "was changed after the sample was drawn; expected the same pool, or a new sample",
-            path,
+            "was changed after the sample was drawn; expected the same pool, or a new sample", path
         )
     of_design = [None if output.path is None else folder / output.path for output in old.outputs]
     return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
@@ -402,8 +395,7 @@ def _draw(
             len(own.units),
             int(k),
             _reason_of(len(own.units), int(k), int(low), expected.why),
-            expected.spread(own.units),
-            expected.beside(own.units),
+            *expected.spreads(own.units),
         )
         for own, k, low in zip(layers, drawn, least, strict=True)
     )
@@ -450,16 +442,15 @@ def _open_corpus(
         raise InputError("to: the pool came from Python; expected the path of a file for it")
     if keep:
         raise InputError("keep: the pool came from Python; leave it out")
-    if corpus is not None:
-        try:
-            number = len(corpus)
-        except TypeError:
-            raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
-        if number not in (len(pool.unit_of_part), pool.n_units):
-            raise InputError(
-                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected "
-                "the same number"
-            )
+    parts = len(pool.unit_of_part)
+    try:
+        number = parts if corpus is None else len(corpus)
+    except TypeError:
+        raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
+    if number not in (parts, pool.n_units):
+        raise InputError(
+            f"pool: {number} texts, but the outputs have {parts}; expected the same number"
+        )
     return None
 
 
