@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Text
     from probative.reading.formats import Input
     from probative.reading.logs import Samples
-    from probative.reading.source import Source
 
 # Problems of one kind beyond this number are only counted.
 _LISTED_PROBLEMS = 20
@@ -196,7 +195,7 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
         return _log(side)
     if isinstance(side, Tagged):
         side = without_ignored_tokens(side, [])[0]
-        return _tags(source, kind, side, scheme, _facts_of(side.text), ())
+        return _tags(opened, side, scheme, _facts_of(side.text), ())
     if isinstance(side, Spans):
         facts = {"texts": side.n_sentences, "spans": len(side)}
         labels = _times(side.labels, side.label)
@@ -253,17 +252,13 @@ def _columns(opened: Input, scheme: str | None) -> FileCheck:
     if task == "labels":
         labels = _times(tags.names, tags.tags)
         return FileCheck(source.name, kind, task, facts, labels, problems, tags.notes)
-    return _tags(source, kind, tags, scheme, facts, problems)
+    return _tags(opened, tags, scheme, facts, problems)
 
 
 def _tags(
-    source: Source,
-    kind: str,
-    tags: Tagged,
-    scheme: str | None,
-    facts: dict[str, Any],
-    problems: tuple[str, ...],
+    opened: Input, tags: Tagged, scheme: str | None, facts: dict[str, Any], wrong: tuple[str, ...]
 ) -> FileCheck:
+    source, kind = opened.source, opened.kind
     name = scheme or recognise(tags)
     facts["scheme"] = name
     known = [prefix_of(tag) in SCHEMES[name].follow for tag in tags.names]
@@ -276,16 +271,16 @@ def _tags(
                 tag, times = repr(tags.names[code][:60]), f", {len(at)} times" * (len(at) > 1)
                 what = f"unknown tag {tag}{times}; expected a tag of {name}"
                 lines.append(tags.text.error(what, int(at[0])))
-        problems += _listed(tags.text.name, "unknown tags", lines, len(unknown))
+        wrong += _listed(tags.text.name, "unknown tags", lines, len(unknown))
         # read unknown tags as O, so that the other tags can still be checked
         pairs = zip(tags.names, known, strict=True)
         names = tuple(tag if is_known else "O" for tag, is_known in pairs)
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
-    problems += _listed(source.name, "tags out of place", *misplaced(tags, name, _LISTED_PROBLEMS))
+    wrong += _listed(source.name, "tags out of place", *misplaced(tags, name, _LISTED_PROBLEMS))
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
     labels = _times(spans.labels, spans.label)
-    return FileCheck(source.name, kind, "entities", facts, labels, problems, tags.notes)
+    return FileCheck(source.name, kind, "entities", facts, labels, wrong, tags.notes)
 
 
 def _listed(name: str, what: str, problems: Iterable[object], number: int) -> tuple[str, ...]:

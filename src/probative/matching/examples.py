@@ -45,12 +45,13 @@ def examples_of(
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         paired = matched.items.paired(i, j, by="sentence")
-        f1 = _f1_by_unit(paired.a), _f1_by_unit(paired.b)
+        f1 = [_f1_by_unit(own) for own in (paired.a, paired.b)]
+        errors = [np.asarray(own.fp + own.fn).astype(int) for own in (paired.a, paired.b)]
         gap = f1[1] - f1[0]
         # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
         examples += [
-            _example(matched, i, j, sentence, (paired.a, paired.b), f1)
+            _example(matched, i, j, sentence, [*errors, *f1])
             for side in (gap > 0, gap < 0)
             for sentence in order[side[order]][: _EXAMPLES_OF_A_PAIR // 2].tolist()
         ]
@@ -98,14 +99,7 @@ def _labels_of(side: Any) -> Any:
     return np.array(joined, dtype=object)
 
 
-def _example(
-    matched: Matched,
-    i: int,
-    j: int,
-    sentence: int,
-    counts: tuple[Counts, Counts],
-    f1: tuple[Array, Array],
-) -> Example:
+def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[Array]) -> Example:
     sides = (matched.gold, matched.systems[i], matched.systems[j])
     if matched.task == "segmentation":
         sides = tuple(side.spans() for side in sides)
@@ -129,8 +123,7 @@ def _example(
         _shown_spans(gold, start),
         _shown_spans(a, start),
         _shown_spans(b, start),
-        *(int(np.asarray(own.fp + own.fn)[sentence]) for own in counts),
-        *(float(own[sentence]) for own in f1),
+        *(own[sentence].item() for own in scores),
     )
 
 
@@ -166,11 +159,8 @@ def confusions_of(matched: Matched) -> tuple[Any, ...]:
 
 def _record_examples(matched: Matched, i: int, j: int) -> list[RecordExample]:
     """Return the documents with the most errors, and with the largest gap, the worst first."""
-    items = matched.items
-    errors = [
-        np.asarray(own.fp + own.fn).astype(int)
-        for own in (items.counts(k, by="sentence") for k in (i, j))
-    ]
+    counts = [matched.items.counts(k, by="sentence") for k in (i, j)]
+    errors = [np.asarray(own.fp + own.fn).astype(int) for own in counts]
     both, gap = errors[0] + errors[1], np.abs(errors[0] - errors[1])
     half = _DOCUMENTS_OF_A_PAIR // 2
     some = {*np.argsort(-both, kind="stable")[:half].tolist()}

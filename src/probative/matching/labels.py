@@ -240,28 +240,23 @@ def by_threshold(
     wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
     if wrong is not None:
         raise InputError(f"threshold: {name} holds {wrong!r}; expected numbers")
-    yes, no = _two_classes(gold, options)
-    codes, names = coded([yes if x >= threshold else no for x in values])
-    note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
-    if len(names) == 1:
-        note += f"; all are {names[0]!r}"
-    return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
-
-
-def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
-    """Return the positive class and the other one."""
     yes = options.positive or positive_class(gold)
+    others = [name for name in gold.names if name != yes]
     if yes is None and len(gold.names) <= 2:
         raise InputError(
             f"threshold: which of {_some(gold.names)} is the positive class? expected positive="
         )
-    others = [name for name in gold.names if name != yes]
     if yes is None or len(others) > 1:
         raise InputError(
             f"threshold: separates two classes, but gold has {len(gold.names)} "
             f"({_some(gold.names)}); expected probability_columns= with a column per class"
         )
-    return yes, others[0] if others else other_class(yes)
+    no = others[0] if others else other_class(yes)
+    codes, names = coded([yes if x >= threshold else no for x in values])
+    note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
+    if len(names) == 1:
+        note += f"; all are {names[0]!r}"
+    return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
 
 
 def _scores(names: Sequence[str]) -> list[float] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from probative.matching.outputs import (
     like_gold,
     name_of,
     name_run,
-    names_of_outputs,
     names_of_runs,
     paths_of,
     read_apart,
@@ -76,7 +75,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.records import MatchedRecords
-    from probative.reading.formats import Annotations, Pair
+    from probative.reading.formats import Annotations
     from probative.reading.logs import Log
     from probative.reading.scores import Graded
 
@@ -375,12 +374,11 @@ def match_inputs(
         answer, given = read_runs_together(gold, options, choices)
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
-        counted, (answer, outputs, usual_names) = _read_together(
+        counted, answer, given = _read_together(
             gold, together, choices.gold_column, columns, choices
         )
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
-        given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems and logs is None:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
@@ -391,11 +389,10 @@ def match_inputs(
             )
         return _samples([answer, *outputs], names, choices)
     called = name_systems(names, [system.name for system in given])
-    groups = group_runs(given, called)
-    named = names_of_outputs(groups, called)
+    groups, named = group_runs(given, called)
     try:
-        how = {"find_positive": find_positive, "all_there": all_there, "same_labels": same_labels}
-        matched = _match(answer, outputs, named, choices, **how)
+        how = _How(find_positive, all_there, same_labels)
+        matched = _match(answer, outputs, named, choices, how)
     except InputError as error:
         raise name_run(error, groups) from None
     matched = _averaging(matched, choices.labels)
@@ -408,12 +405,14 @@ def match_inputs(
 
 def _read_together(
     data: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
-) -> tuple[bool, Pair]:
+) -> tuple[bool, Annotations, list[SystemOutputs]]:
     """Read gold and systems from one input; return True if DuckDB counted it, and the sides."""
     from probative.reading.large_tables import read_large_pair
 
     counted = read_large_pair(data, options, gold, columns, choices)
-    return counted is not None, counted or both_of(data, options, gold, columns)
+    answer, outputs, names = counted or both_of(data, options, gold, columns)
+    given = [SystemOutputs(name, [own]) for name, own in zip(names, outputs, strict=True)]
+    return counted is not None, answer, given
 
 
 def _match_graded(
@@ -435,11 +434,10 @@ def _match_graded(
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
     summed = choices.scores if isinstance(choices.scores, SummedScores) else None
     metrics = getattr(choices, "metric", None) or ()
+    metrics = (metrics,) if isinstance(metrics, str) else metrics
     # the sums of units are enough, unless single items are asked for
     items = choices.human, choices.group, choices.run_column, choices.scores, *choices.key
-    by_item = getattr(choices, "by", None) == "item" or "win_rate" in (
-        (metrics,) if isinstance(metrics, str) else metrics
-    )
+    by_item = getattr(choices, "by", None) == "item" or "win_rate" in metrics
     if choices.unit_column is not None and not by_item and not any(o is not None for o in items):
         from probative.reading.large_tables import sum_large_scores
 
@@ -460,8 +458,7 @@ def _match_graded(
         if choices.run_column is not None:
             answer, given = read_runs_together(table, cells, wanted)
         else:
-            _, (answer, outputs, found) = _read_together(table, cells, columns[0], columns, choices)
-            given = [SystemOutputs(name, [own]) for name, own in zip(found, outputs, strict=True)]
+            _, answer, given = _read_together(table, cells, columns[0], columns, choices)
         notes = _reason(answer)
         given = [
             replace(system, outputs=[scores_of_labels(own) for own in system.outputs])
@@ -545,8 +542,7 @@ def _graded(
     """Match the scores of systems, or of their runs, on the same items."""
     from probative.matching.scores import match_scores
 
-    groups = group_runs(given, called)
-    named = names_of_outputs(groups, called)
+    groups, named = group_runs(given, called)
     sides = [own for system in given for own in system.outputs]
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
@@ -554,52 +550,50 @@ def _graded(
     return replace(_of_scores(items, sides, named, [*notes, *of_items]), runs=groups)
 
 
+class _How(NamedTuple):
+    """Switches of matching, as in `match_inputs`."""
+
+    find_positive: bool
+    all_there: bool
+    same_labels: bool
+
+
 def _match(
-    answer: Any,
-    outputs: list[Any],
-    named: tuple[str, ...],
-    choices: ReadingOptions,
-    *,
-    find_positive: bool,
-    all_there: bool,
-    same_labels: bool,
+    answer: Any, outputs: Sequence[Any], named: tuple[str, ...], choices: ReadingOptions, how: _How
 ) -> Matched:
     """Match gold and outputs by the function for their task."""
     if isinstance(answer, Records):
-        return _records(answer, outputs, named, choices, all_there=all_there)
+        return _records(answer, outputs, named, choices, how)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
-    answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
-    notes = _notes_of(answer, outputs)
-    if isinstance(answer, (Labels, LabelSets)):
-        switches = {"find_positive": find_positive, "same_labels": same_labels}
-        return _labels(answer, outputs, named, choices, notes, **switches)
-    if isinstance(answer, Segmented):
-        if choices.labels is not None:
-            raise InputError("labels: words of a segmentation have none")
-        lexicon: Any = None
-        if choices.train_words is not None:
-            of_words = Options(task="segmentation", encoding=choices.encoding)
-            lexicon = annotations_of(choices.train_words, "train_words", of_words)
-            if not isinstance(lexicon, Segmented):
-                raise InputError("train_words: holds no words")
-        if choices.align_by == "characters":
-            moved = [carried_over(answer, output) for output in outputs]
-            outputs = [words for words, _ in moved]
-            notes += [note for _, of_text in moved for note in of_text]
-        items = match_words(answer, *outputs)
-        sides = answer, tuple(outputs)
-        return Matched(answer.task, named, items, *sides, lexicon=lexicon, notes=tuple(notes))
-    return _entities(answer, outputs, named, choices, same_labels=same_labels)
+    answer, *outputs = relabel([answer, *outputs], choices, strict=how.all_there)
+    find = {"labels": _labels, "segmentation": _words}.get(answer.task, _entities)
+    return find(answer, outputs, named, choices, how)
+
+
+def _words(
+    gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, _: _How
+) -> Matched:
+    """Align and match words."""
+    if options.labels is not None:
+        raise InputError("labels: words of a segmentation have none")
+    notes = _notes_of(gold, outputs)
+    lexicon: Any = None
+    if options.train_words is not None:
+        of_words = Options(task="segmentation", encoding=options.encoding)
+        lexicon = annotations_of(options.train_words, "train_words", of_words)
+        if not isinstance(lexicon, Segmented):
+            raise InputError("train_words: holds no words")
+    if options.align_by == "characters":
+        moved = [carried_over(gold, output) for output in outputs]
+        outputs = [words for words, _ in moved]
+        notes += [note for _, of_text in moved for note in of_text]
+    items, sides = match_words(gold, *outputs), (gold, tuple(outputs))
+    return Matched(gold.task, names, items, *sides, lexicon=lexicon, notes=tuple(notes))
 
 
 def _records(
-    gold: Records,
-    outputs: Sequence[Records],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    *,
-    all_there: bool,
+    gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
     from probative.matching.record_rules import rules_of
@@ -607,7 +601,7 @@ def _records(
     from probative.reading.records import join_records
 
     systems = join_records(gold, outputs)
-    found = match_records(gold, systems, rules_of(options), all_there=all_there)
+    found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))
     notes = _notes_of(gold, systems)
@@ -621,9 +615,8 @@ def _records(
         f"{path}: {number:,} texts are no dates; they are compared as text"
         for path, number in found.unparsed.items()
     ]
-    return Matched(
-        "records", names, found.items, gold, tuple(systems), notes=tuple(notes), records=found
-    )
+    sides = gold, tuple(systems)
+    return Matched("records", names, found.items, *sides, notes=tuple(notes), records=found)
 
 
 def _notes_of(gold: Any, outputs: Sequence[Any]) -> list[str]:
@@ -736,8 +729,7 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
-    groups = group_runs(given, tuple(system.name for system in given))
-    named = names_of_outputs(groups, ())
+    groups, named = group_runs(given, tuple(system.name for system in given))
     matched = _samples([file for system in given for file in system.outputs], named, choices)
     return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
 
@@ -749,11 +741,11 @@ def _names_of_logs(files: Sequence[Any]) -> list[str]:
         return [str(system) for system in systems]
     names = []
     stems = [_SAMPLES_OF_TASK.fullmatch(short_name(file.name)) for file in files]
+    tasks = {own[1] for own in stems if own is not None}
     models = [Path(file.name).parent.name.replace("__", "/") for file in files]
     for file, task, model in zip(files, stems, models, strict=True):
         stem = short_name(file.name)
         if task is not None:  # lm-evaluation-harness: samples_TASK_DATE in the folder of the model
-            tasks = {own[1] for own in stems if own is not None}
             stem = model if len(set(models)) == len(files) and model else task[1]
             stem = f"{task[1]}, {stem}" if len(tasks) > 1 and stem != task[1] else stem
         names += [stem if len(file.logs) == 1 else f"{stem}, {log.system}" for log in file.logs]
@@ -834,27 +826,20 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
 
 
 def _labels(
-    gold: Labels | LabelSets,
-    systems: Sequence[Any],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    notes: Sequence[str],
-    *,
-    find_positive: bool,
-    same_labels: bool,
+    gold: Any, systems: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match labels, and choose the positive class."""
     positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
     single = isinstance(gold, Labels)
-    notes = list(notes)
-    if options.key and not (isinstance(gold, Labels) and gold.repeats is not None):
+    notes = _notes_of(gold, systems)
+    if options.key and not (single and gold.repeats is not None):
         gold, systems, of_ids = _join_by_key(gold, systems, options)
         notes += of_ids
     for name, system in zip(names, systems, strict=True):
         notes += align_items(gold, system, name, options.align_by)
-    if isinstance(gold, Labels):
+    if single:
         systems = [
             s if s is gold else by_threshold(gold, s, n, options, names)
             for s, n in zip(systems, names, strict=True)
@@ -868,13 +853,13 @@ def _labels(
                 f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
             )
         notes += differ_in_writing(gold.names, system.names, name)
-        if same_labels:
+        if how.same_labels:
             refuse_other_labels(gold, system, name)
         notes += parted_alike(gold, system, name, options)
-    if isinstance(gold, Labels) and positive is None and not only and find_positive:
+    if single and positive is None and not only and how.find_positive:
         positive = positive_class(gold)
         if positive is not None:
-            notes = [*notes, f"two classes, {positive!r} is the positive one"]
+            notes.append(f"two classes, {positive!r} is the positive one")
             known = set(gold.names) | {positive}
             notes += [
                 f"{name} uses labels that gold does not have; they count as no"
@@ -884,16 +869,9 @@ def _labels(
     items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
-    return Matched(
-        "labels",
-        names,
-        items,
-        gold,
-        tuple(systems),
-        positive=positive,
-        all_classes=positive is None and not only and single,
-        notes=tuple(notes),
-    )
+    every = positive is None and not only and single
+    known_as: dict[str, Any] = {"positive": positive, "all_classes": every, "notes": tuple(notes)}
+    return Matched("labels", names, items, gold, tuple(systems), **known_as)
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
@@ -909,12 +887,7 @@ def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
 
 
 def _entities(
-    answer: Any,
-    outputs: Sequence[Any],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    *,
-    same_labels: bool,
+    answer: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match tagged tokens or spans."""
     scheme = options.scheme
@@ -935,15 +908,10 @@ def _entities(
     gold, *systems = spans
     for name, system in zip(names, systems, strict=True):
         notes += differ_in_writing(gold.labels, system.labels, name)
-        if same_labels and not options.ignore_type:
+        if how.same_labels and not options.ignore_type:
             refuse_other_labels(gold, system, name)
-    items = match_spans(
-        gold,
-        *systems,
-        rule=match_rule(options.match),
-        ignore_type=options.ignore_type,
-        only=options.only,
-    )
+    chosen: dict[str, Any] = {"ignore_type": options.ignore_type, "only": options.only}
+    items = match_spans(gold, *systems, rule=match_rule(options.match), **chosen)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
         "entities",

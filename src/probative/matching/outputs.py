@@ -284,22 +284,19 @@ def read_runs_together(
     return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
 
 
-def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
-    """Return the runs of each system; empty if no output was given as a run."""
+def group_runs(
+    given: Sequence[SystemOutputs], called: tuple[str, ...]
+) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
+    """Return the runs of each system, none if no output was given as a run; and all names."""
     if all(system.runs is None for system in given):
-        return ()
+        return (), called
     groups, at = [], 0
     for name, system in zip(called, given, strict=True):
         n = len(system.outputs)
         runs = system.runs or ("run 1",)
         groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
         at += n
-    return tuple(groups)
-
-
-def names_of_outputs(groups: tuple[RunGroup, ...], called: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of all runs; those of the systems if no output was given as a run."""
-    return tuple(f"{group.name}, {run}" for group in groups for run in group.runs) or called
+    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:

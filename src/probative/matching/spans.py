@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -491,33 +492,15 @@ class _Overlap:
         return _Overlap(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
-    def possible(self) -> int:
-        """Return the number of gold spans."""
-        return self.correct + self.incorrect + self.partial + self.missed
-
-    @property
-    def actual(self) -> int:
-        """Return the number of spans of the system."""
-        return self.correct + self.incorrect + self.partial + self.spurious
-
-    @property
-    def precision(self) -> float:
-        """Return (correct + partial / 2) / actual."""
-        return _share(self.correct + self.partial / 2, self.actual)
-
-    @property
-    def recall(self) -> float:
-        """Return (correct + partial / 2) / possible."""
-        return _share(self.correct + self.partial / 2, self.possible)
-
-    @property
-    def f1(self) -> float:
-        """Return the harmonic mean of precision and recall."""
-        return _share(2 * self.correct + self.partial, self.actual + self.possible)
-
-
-def _share(number: float, total: int) -> float:
-    return number / total if total else float("nan")
+    def scores(self) -> dict[str, float]:
+        """Return precision, recall and F1; a partial match counts half."""
+        right, pairs = self.correct + self.partial / 2, self.correct + self.incorrect + self.partial
+        said, there = pairs + self.spurious, pairs + self.missed
+        return {
+            "precision": right / said if said else nan,
+            "recall": right / there if there else nan,
+            "f1": 2 * right / (said + there) if said + there else nan,
+        }
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:

@@ -297,16 +297,12 @@ def _kept_names(
     safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
     kept = [n for n in names if n in keep or (n in safe and n not in labels)]
 
-    def is_plain(value: Any) -> bool:
-        if isinstance(value, list):
-            return all(isinstance(part, str) for part in value)
-        return not isinstance(value, dict)
+    def is_plain(name: str) -> bool:
+        values = [record.get(name) for record in records]
+        parts = [part for value in values if isinstance(value, list) for part in value]
+        return all(isinstance(p, str) for p in parts) and dict not in set(map(type, values))
 
-    shown = [
-        n
-        for n in names
-        if n in (*keep, *sure) or (n in kept and all(is_plain(record.get(n)) for record in records))
-    ]
+    shown = [n for n in names if n in (*keep, *sure) or (n in kept and is_plain(n))]
     if not kept or not shown:
         raise source.error(
             f"no column of texts or ids is known among {listed(list(names))}; expected keep= with "
@@ -333,10 +329,9 @@ def _rows_of_table(
     text = io.StringIO(source.data.decode(), newline="")
     lines = (line for line in text if not (comments and line.startswith("#")))
     try:
-        all_rows = [row for row in csv.reader(lines, **dialect) if row]
+        names, *body = (row for row in csv.reader(lines, **dialect) if row)
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}") from None
-    names, *body = all_rows
     for number, row in enumerate(body, start=1):
         if len(row) != len(names):
             raise source.error(
@@ -589,7 +584,7 @@ def _read_annotated(
     places, notes = _find(sides, pool, parts, design)
     row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
     row_of_unit[meant] = np.arange(len(meant))
-    tables = [np.zeros((len(meant), 4)) for _ in pool.names]
+    tables = np.zeros((len(pool.names), len(meant), 4))
     matches: list[Matched] = []
     with_tn = True
     for side, side_places in zip(sides, places, strict=True):
@@ -604,10 +599,10 @@ def _read_annotated(
             raise InputError(f"{found}; {wanted}") from None
         for number, table in enumerate(tables):
             counts = matched.items.counts(number, by="sentence")
+            with_tn = with_tn and counts.tn is not None
             tn = 0 * counts.tp if counts.tn is None else counts.tn
             cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
             np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
-            with_tn = with_tn and counts.tn is not None
         known = {note for output in matched.systems for note in output.notes}
         notes += [note for note in matched.notes if note not in known]  # the pool has shown these
         matches.append(matched)

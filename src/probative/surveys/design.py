@@ -237,11 +237,6 @@ def read_design(path: Path | str) -> Design:
         raise InputError(
             "is not JSON, or is incomplete; expected the whole file of a design", path
         ) from None
-    return _from_dict(content, path)
-
-
-def _from_dict(content: Any, path: Path | str) -> Design:
-    """Build the design from its JSON object; refuse a damaged one."""
     entries = content if isinstance(content, dict) else {}
     if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)

@@ -77,7 +77,7 @@ def _number(pool: Pool) -> tuple[Ints, str]:
     if len(pool.names) > 1:
         # a span may be two half items: half a span in dispute counts as one
         return np.ceil(pool.disputed).astype(np.int64), "in dispute"
-    return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
+    return pool.returned[0].astype(np.int64), "labelled" if pool.matched.all_classes else "returned"
 
 
 def _answers(pool: Pool) -> tuple[Ints, list[str], list[str]]:
@@ -100,9 +100,9 @@ def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str], list[str]]:
     several = len(pool.names) > 1
     code = np.minimum(number, 3)
     names = ["nothing returned", f"1 item {what}", f"2 items {what}", f"3 or more items {what}"]
-    if pool.all_classes and not several:
+    if pool.matched.all_classes and not several:
         code, names = np.zeros_like(number), [what]
-    elif pool.all_classes and pool.is_single:
+    elif pool.matched.all_classes and pool.is_single:
         names = ["same label", "2 different labels", "3 or more different labels"]
         code = np.clip(number - 1, 0, 2)
     elif several:
@@ -253,21 +253,10 @@ def draw_numbers(
     if least.sum() > n:
         least = before
     best = allocate(size, spreads, n, least)
-    even = _evenly(keys, size, spreads, n, least)
-    if even is not None:
-        costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
-        if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0]:
-            best = even
-    return best, least
-
-
-def _evenly(
-    keys: Sequence[str], size: Ints, spreads: Sequence[float], n: int, least: Ints
-) -> Ints | None:
-    """Return the best numbers with equal rates in strata of the same key; None without such."""
     groups = [np.flatnonzero(np.array(keys) == key) for key in dict.fromkeys(keys)]
     if len(groups) == len(keys):
-        return None
+        return best, least
+    # the best numbers with equal rates in strata of the same key
     squares = size * np.asarray(spreads, dtype=np.float64) ** 2
     together, summed, fewest = (
         np.array([column[members].sum() for members in groups]) for column in (size, squares, least)
@@ -279,7 +268,8 @@ def _evenly(
         while even[members].sum() < total:  # the next unit where the rate is lowest
             open_ = members[even[members] < size[members]]
             even[open_[np.argmin((even[open_] + 0.5) / size[open_])]] += 1
-    return even
+    costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
+    return even if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0] else best, least
 
 
 # --- Expected variance of units before they are annotated
@@ -366,10 +356,10 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     returned = pool.returned.sum(axis=1)
     expected = (weight * says * right).sum(axis=1)
     total = float((weight * right).sum()) + float(missed.sum())
-    if pool.all_classes:
+    if pool.matched.all_classes:
         total = float(len(pool.matched.gold))  # every item has exactly one label
     contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
-    to_find = np.zeros(len(contrasts)) if pool.all_classes else contrasts[:, -1]
+    to_find = np.zeros(len(contrasts)) if pool.matched.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]
     unit, n_units = pool.unit_of_item, pool.n_units
 
@@ -409,7 +399,7 @@ def _contrasts(
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
     """Return the probability that each returned item is right."""
     says = pool.matched.items.says
-    if pool.probability is not None and not pool.all_classes and pool.matched.positive is not None:
+    if pool.probability is not None and pool.matched.positive is not None:
         return np.asarray(pool.probability[pool.unit_of_item])  # p is the probability of "yes"
     agreed, disputed = (ALONE if len(says) == 1 else AGREED), DISPUTED
     if evidence is not None:
@@ -424,7 +414,7 @@ def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
 
 def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
     """Return the expected number of items in every unit that nobody returns."""
-    if pool.all_classes:
+    if pool.matched.all_classes:
         return np.zeros(pool.n_units)
     nothing = (pool.agreed == 0) & (pool.disputed == 0)
     if pool.is_single and pool.matched.positive is not None:
