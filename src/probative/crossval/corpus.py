@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -14,7 +13,13 @@ import numpy as np
 
 from probative._validation import one_of
 from probative._version import __version__
-from probative.crossval.runner import MODELS, LabelTask, distinct_names, judge_folds
+from probative.crossval.runner import (
+    MODELS,
+    LabelTask,
+    counts_of_labels,
+    distinct_names,
+    judge_folds,
+)
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
 from probative.errors import InputError, suggestion
 from probative.files import write_whole
@@ -98,12 +103,8 @@ class Corpus:
         """Return counts of spans by label and of tokens, as asked; or the classes of labels."""
         if self.task == "labels":
             return list(self.spans)
-        strata: dict[str, list[int]] = {}
-        if "entities" in regularize or "labels" in regularize:
-            counts = [Counter(label for _, _, label in spans) for spans in self.spans]
-            strata |= {
-                label: [count[label] for count in counts] for label in sorted(set().union(*counts))
-            }
+        by_label = "entities" in regularize or "labels" in regularize
+        strata = counts_of_labels(self.spans) if by_label else {}
         if "tokens" in regularize:
             strata["tokens"] = [len(sentence) for sentence in self.sentences]
         return strata
@@ -135,11 +136,7 @@ def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
 
 
 def read_corpus(
-    path: Path | str | Input,
-    *,
-    scheme: str | None = None,
-    features: Sequence[int] = (),
-    **how: Any,
+    path: Path | str | Input, *, scheme: str | None = None, features: Sequence[int] = (), **how: Any
 ) -> Corpus:
     """Read a corpus of any known format; `features` (columns from 1) make tokens tuples."""
     opened = path if isinstance(path, Input) else open_input(path, Options(**how))
@@ -164,14 +161,29 @@ def read_corpus(
         raise source.error("has tags in a table; expected a column file, one token per line")
     if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
+    lines = source.data.split(b"\n")
+    if isinstance(annotations, Labels):  # one item per line, perhaps below a header
+        lines = [line for line in lines if line.strip()]
+        above = len(lines) - len(annotations)
+        if above not in (0, 1):
+            raise source.error(
+                f"has {len(lines)} lines for {len(annotations)} items; expected one item per line"
+            )
+        header, rows = b"".join(lines[:above]), lines[above:]
+        content = rows, _values(annotations), annotations.units, annotations.notes
+        return Corpus(source.name, "labels", form, *content, source, rows.__getitem__, header)
+    spans: Any = annotations
     if isinstance(annotations, Segmented):
         spans = annotations.spans()
-        texts = [annotations.sentence_text(i) for i in range(annotations.n_sentences)]
-        content = texts, _by_sentence(spans), annotations.document, annotations.notes
-        return Corpus(source.name, "segmentation", form, *content, source, spans.text.raw)
-    if isinstance(annotations, Labels):
-        return _label_corpus(source, form, annotations)
-    return _span_corpus(source, form, annotations, scheme)
+    elif isinstance(annotations, Tagged):
+        spans = decode(annotations, scheme=scheme)
+    text, every = spans.text, range(spans.n_sentences)
+    document = annotations.document if isinstance(annotations, Segmented) else None
+    known = [text.words(i) for i in every], _by_sentence(spans), document, spans.notes
+    if isinstance(annotations, Segmented):
+        return Corpus(source.name, "segmentation", form, *known, source, text.raw)
+    at = [(text.line_of(i) or 1) - 1 for i in every]
+    return Corpus(source.name, "entities", form, *known, source, lambda i: lines[at[i]])
 
 
 def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -> Corpus:
@@ -194,31 +206,6 @@ def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -
         sentences = [list(islice(tokens, len(words))) for words in sentences]
     content = sentences, _by_sentence(spans), text.document, spans.notes
     return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
-
-
-def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None) -> Corpus:
-    """Build the corpus of JSON lines with spans or with tags."""
-    spans: Any = (
-        decode(annotations, scheme=scheme) if isinstance(annotations, Tagged) else annotations
-    )
-    sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
-    lines = source.data.split(b"\n")
-    at = [(spans.text.line_of(i) or 1) - 1 for i in range(spans.n_sentences)]
-    content = sentences, _by_sentence(spans), None, spans.notes
-    return Corpus(source.name, "entities", form, *content, source, lambda i: lines[at[i]])
-
-
-def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
-    """Build the corpus of items with labels, one per line."""
-    lines = [line for line in source.data.split(b"\n") if line.strip()]
-    rows = lines[len(lines) - len(labels) :]
-    if len(lines) - len(labels) not in (0, 1):
-        raise source.error(
-            f"has {len(lines)} lines for {len(labels)} items; expected one item per line"
-        )
-    content = rows, _values(labels), labels.units, labels.notes
-    header = lines[0] if len(lines) > len(labels) else b""
-    return Corpus(source.name, "labels", form, *content, source, lambda i: rows[i], header)
 
 
 def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
@@ -250,7 +237,17 @@ def write_folds(
     groups = corpus.groups(keep_documents=keep_documents)
     corpus.check_size(m)
     encoding = (reading or {}).get("encoding")
-    _check_encoding(corpus.source, encoding)
+    if encoding is not None:  # in which the corpus can be written as it was read
+        text = corpus.source.data.decode()
+        try:
+            same = text.encode(encoding).decode(encoding).removeprefix("\ufeff") == text
+        except UnicodeError:
+            same = False
+        if not same:
+            raise InputError(
+                f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such "
+                "as utf-8, latin-1, gb18030"
+            )
     try:
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)
@@ -295,22 +292,6 @@ def write_folds(
     return manifest
 
 
-def _check_encoding(source: Source, encoding: str | None) -> None:
-    """Refuse an encoding in which the corpus cannot be written as it was read."""
-    if encoding is None:
-        return
-    text = source.data.decode()
-    try:
-        same = text.encode(encoding).decode(encoding).removeprefix("\ufeff") == text
-    except UnicodeError:
-        same = False
-    if not same:
-        raise InputError(
-            f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such as "
-            "utf-8, latin-1, gb18030"
-        )
-
-
 def read_manifest(folder: Path | str) -> dict[str, Any]:
     """Read the manifest of a folder that `write_folds` made; refuse changed files."""
     path = Path(folder) / _MANIFEST
@@ -331,32 +312,33 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
             f"cannot be read ({error.strerror}); expected a folder that 'probative split' wrote",
             error.filename or path,
         ) from None
-    except InputError as error:
-        raise error if error.path else _no_manifest(path, str(error)) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _no_manifest(path, f"{type(error).__name__}: {error}") from None
+        if isinstance(error, InputError) and error.path:
+            raise
+        why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
+            path,
+        ) from None
     return dict(manifest)
-
-
-def _no_manifest(path: Path, why: str) -> InputError:
-    """Return the error for a file that is no manifest."""
-    return InputError(
-        f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
-        path,
-    )
 
 
 def _check_manifest(manifest: Any) -> None:
     """Check all that is used later: KeyError, TypeError, ValueError, or InputError for options."""
+
+    def check_whole(value: Any) -> None:
+        if type(value) is not int or value < 0:
+            raise ValueError(f"{value!r} is not a whole number >= 0")
+
     folds = manifest["folds"]
     one_of("task", manifest["task"], TASKS)
-    _whole(manifest["seed"])
+    check_whole(manifest["seed"])
     if not isinstance(folds, list) or len(folds) < 2 or len(folds) % 2:
         raise ValueError("there are no two folds per repetition")
     for fold in folds:
-        _whole(fold["fold"])
+        check_whole(fold["fold"])
         for part in ("train", "validation"):
-            _whole(fold[part]["sentences"])
+            check_whole(fold[part]["sentences"])
             name = fold[part]["file"]
             if Path(name).name != name:
                 raise ValueError(f"{name!r} is no file of this folder")
@@ -365,12 +347,6 @@ def _check_manifest(manifest: Any) -> None:
         kind = {"tag_column": int, "comments": bool}.get(name, str)
         if value is not None and type(value) is not kind:
             raise ValueError(f"{name}: {value!r}")
-
-
-def _whole(value: Any) -> None:
-    """Refuse a value that is no whole number >= 0."""
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is not a whole number >= 0")
 
 
 # --- Predictions that were made elsewhere
@@ -402,17 +378,13 @@ def judge_predictions(
     records = []
     for fold, table in zip(folds, tables, strict=True):
         train, validation = (fold[part]["sentences"] for part in ("train", "validation"))
-        for name, counts in zip(names, (table.a, table.b), strict=True):
-            records.append(FoldCounts(fold["fold"], name, train, validation, counts))
-    return judge_folds(
-        tables,
-        metrics or metric_names,
-        names=names,
-        task=manifest["task"],
-        folds=tuple(records),
-        seed=manifest["seed"],
-        **how,
-    )
+        records += [
+            FoldCounts(fold["fold"], name, train, validation, counts)
+            for name, counts in zip(names, (table.a, table.b), strict=True)
+        ]
+    known = {"names": names, "folds": tuple(records), **how}
+    known |= {key: manifest[key] for key in ("task", "seed")}
+    return judge_folds(tables, metrics or metric_names, **known)
 
 
 def _tables(

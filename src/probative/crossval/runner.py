@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -43,18 +44,6 @@ if TYPE_CHECKING:
 MODELS = ("a", "b")
 
 
-def _check_model(parameter: str, model: Any) -> None:
-    """Refuse a model without fit and predict."""
-    if isinstance(model, type):
-        raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
-    for method in ("fit", "predict"):
-        if not callable(getattr(model, method, None)):
-            raise InputError(
-                f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
-                f"fit and predict"
-            )
-
-
 @dataclass(frozen=True)
 class _Fits:
     """The models, the data and the folds of a comparison."""
@@ -85,8 +74,8 @@ class _Fits:
             predictions = self.task.check_predictions(answered, instances)
         except (Exception, SystemExit) as error:  # a model must not end the program
             kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-            what = f"{kind}{error}"
-            raise InputError(f"fold {fold}, model {which.upper()}, {doing}: {what}") from error
+            where = f"fold {fold}, model {which.upper()}, {doing}"
+            raise InputError(f"{where}: {kind}{error}") from error
         seconds = round(time.perf_counter() - start, 3)
         return fold, which, {"seconds": seconds, "predictions": predictions}
 
@@ -255,10 +244,8 @@ class LabelTask:
         if self.positive is not None:
             return PairedCounts.from_labels(gold, a, b, positive=self.positive)
         # every instance is one item, and predicting its gold class is "yes"
-        answer, says_a, says_b = (
-            [label_text(label) for label in items_of("labels", side)] for side in (gold, a, b)
-        )
-        right = [[x == y for x, y in zip(answer, says, strict=True)] for says in (says_a, says_b)]
+        answer, *said = (list(map(label_text, items_of("labels", side))) for side in (gold, a, b))
+        right = [[x == y for x, y in zip(answer, says, strict=True)] for says in said]
         return PairedCounts.from_labels([True] * len(answer), *right, positive=True)
 
 
@@ -272,12 +259,7 @@ class _SpanTask:
 
     def strata(self, X: Any, y: Any) -> dict[str, list[int]]:
         """Return the strata to balance: the spans of every label, and tokens."""
-        labels = sorted({label for spans in y for _, _, label in spans})
-        counts = {label: [0] * len(y) for label in labels}
-        for number, spans in enumerate(y):
-            for _, _, label in spans:
-                counts[label][number] += 1
-        return {**counts, "tokens": [len(sentence) for sentence in X]}
+        return {**counts_of_labels(y), "tokens": [len(sentence) for sentence in X]}
 
     def check_predictions(self, predictions: Any, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the predicted spans of one fold, sorted; refuse spans outside of sentences."""
@@ -293,6 +275,12 @@ class _SpanTask:
         """Count the eight cases of two models on one fold."""
         sides = ([[tuple(span) for span in spans] for spans in side] for side in (gold, a, b))
         return PairedCounts.from_spans(*sides).total()
+
+
+def counts_of_labels(spans: Sequence[Any]) -> dict[str, list[int]]:
+    """Count the spans of every label in each sentence."""
+    counts = [Counter(label for _, _, label in own) for own in spans]
+    return {label: [count[label] for count in counts] for label in sorted(set().union(*counts))}
 
 
 def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
@@ -436,8 +424,16 @@ def compare_models(
     """
     from probative.inference.crossval import fold_weight
 
-    for parameter, model in (("model_a", model_a), ("model_b", model_b)):
-        _check_model(parameter, model)
+    models = {"model_a": model_a, "model_b": model_b}
+    for parameter, model in models.items():
+        if isinstance(model, type):
+            raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
+        for method in ("fit", "predict"):
+            if not callable(getattr(model, method, None)):
+                raise InputError(
+                    f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
+                    f"fit and predict"
+                )
     check_jobs(n_jobs)
     test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
     test_options |= {"beta": beta, "weight": weight}
@@ -459,7 +455,7 @@ def compare_models(
     if folder is not None:
         run = {"task": task.name, "m": m, "seed": seed, "data": digest("X, y", (X, y))}
         run |= {"regularize": digest("regularize", strata), "groups": digest("groups", groups)}
-        for parameter, model in (("model_a", model_a), ("model_b", model_b)):
+        for parameter, model in models.items():
             run[parameter] = digest(parameter, model)
             run[f"the code of {parameter}"] = code_digest(parameter, model)
         kept = ResumableFolder(folder, run, adopt=("seed",) if rng is None else ())
@@ -520,8 +516,7 @@ def judge_folds(
     from probative.inference import crossval
     from probative.inference.bayes import bayes_test
 
-    names_of_options = ("rope", "prior", "level", "beta")
-    test_options = {key: known.pop(key) for key in names_of_options if key in known}
+    test_options = {k: known.pop(k) for k in ("rope", "prior", "level", "beta") if k in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:

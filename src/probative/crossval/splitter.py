@@ -108,9 +108,8 @@ def _deal(
     excess = np.zeros((n_blocks, rows.shape[1]))
     last = len(instances) - len(instances) % n_blocks
     for start in range(0, len(instances), n_blocks):
-        places = (
-            np.arange(n_blocks) if start < last else _extra_blocks(len(instances) % n_blocks, m)
-        )
+        full = start < last
+        places = np.arange(n_blocks) if full else _extra_blocks(len(instances) - last, m)
         some = order[start : start + n_blocks]
         taken, place = linear_sum_assignment(rows[some] @ excess[places].T)
         chosen, target = some[taken], places[place]
@@ -273,36 +272,6 @@ def _classes(labels: NDArray[Any], most: int) -> _Strata | None:
 _RANDOM_SPLITS = 20  # random splits whose mean imbalance is shown
 
 
-def _measure_balance(
-    block: Ints, strata: _Strata, group: Ints | None, m: int, rng: np.random.Generator
-) -> SplitBalance:
-    """Measure the balance of a split, and the average of random ones with the same block sizes."""
-    sizes = np.bincount(block, minlength=number_of_blocks(m))
-    deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
-    # instances, or whole groups, are dealt to blocks at random
-    dealt = block if group is None else np.arange(int(group.max()) + 1) % (int(block.max()) + 1)
-    by_chance = []
-    for _ in range(_RANDOM_SPLITS if strata.names else 0):
-        drawn = rng.permutation(dealt)
-        drawn = drawn if group is None else drawn[group]
-        by_chance.append(_imbalance(strata.by_group(drawn, len(sizes)), m))
-    random_deviation, random_chi_square = (
-        np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
-    )
-    halves = first_halves(m) @ sizes
-    return SplitBalance(
-        m=m,
-        block_sizes=tuple(sizes.tolist()),
-        size_difference=int(np.abs(2 * halves - sizes.sum()).max()),
-        strata=strata.names,
-        totals=strata.totals,
-        deviation=deviation,
-        chi_square=chi_square,
-        random_deviation=random_deviation,
-        random_chi_square=random_chi_square,
-    )
-
-
 def _imbalance(counts: Floats, m: int) -> tuple[Floats, Floats]:
     """Return the largest relative deviation of a half from total/2, and chi-square, by stratum."""
     total = counts.sum(axis=0)
@@ -423,7 +392,31 @@ class BlockRegularizedCV:
         """
         strata, group = self._data(X, y, groups)
         block = self.blocks(X, y, groups) if blocks is None else blocks
-        return _measure_balance(block, strata, group, self.m, _generator(self.random_state))
+        rng = _generator(self.random_state)
+        sizes = np.bincount(block, minlength=number_of_blocks(self.m))
+        deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), self.m)
+        # instances, or whole groups, are dealt to blocks at random, with the same block sizes
+        dealt = block if group is None else np.arange(int(group.max()) + 1) % (int(block.max()) + 1)
+        by_chance = []
+        for _ in range(_RANDOM_SPLITS if strata.names else 0):
+            drawn = rng.permutation(dealt)
+            drawn = drawn if group is None else drawn[group]
+            by_chance.append(_imbalance(strata.by_group(drawn, len(sizes)), self.m))
+        random_deviation, random_chi_square = (
+            np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
+        )
+        halves = first_halves(self.m) @ sizes
+        return SplitBalance(
+            m=self.m,
+            block_sizes=tuple(sizes.tolist()),
+            size_difference=int(np.abs(2 * halves - sizes.sum()).max()),
+            strata=strata.names,
+            totals=strata.totals,
+            deviation=deviation,
+            chi_square=chi_square,
+            random_deviation=random_deviation,
+            random_chi_square=random_chi_square,
+        )
 
     def _data(self, X: Any, y: Any, groups: Any) -> tuple[_Strata, NDArray[np.intp] | None]:
         """Return the strata, and the group of every instance or None."""
@@ -431,7 +424,17 @@ class BlockRegularizedCV:
         if n < n_blocks:
             raise InputError(f"X: {n} instances; expected at least {n_blocks}, one per block")
         strata = _strata_of(self.regularize, y, n, n_blocks)
-        return strata, None if groups is None else _groups(groups, n, n_blocks)
+        if groups is None:
+            return strata, None
+        names = np.asarray(groups)
+        if names.shape != (n,):
+            raise InputError(f"groups: shape {names.shape}; expected one per instance, ({n},)")
+        distinct, group = np.unique(names, return_inverse=True)
+        if len(distinct) < n_blocks:
+            raise InputError(
+                f"groups: {len(distinct)} groups; expected at least {n_blocks}, one per block"
+            )
+        return strata, group.reshape(-1)
 
 
 def _repetitions(m: Any) -> int:
@@ -451,19 +454,6 @@ def _generator(random_state: Any) -> np.random.Generator:
         raise InputError(
             f"random_state: {shown(random_state)} is not a seed or a generator of NumPy"
         ) from None
-
-
-def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
-    """Number the groups; refuse fewer groups than blocks."""
-    names = np.asarray(groups)
-    if names.shape != (n,):
-        raise InputError(f"groups: shape {names.shape}; expected one per instance, ({n},)")
-    distinct, group = np.unique(names, return_inverse=True)
-    if len(distinct) < n_blocks:
-        raise InputError(
-            f"groups: {len(distinct)} groups; expected at least {n_blocks}, one per block"
-        )
-    return group.reshape(-1)
 
 
 def _warn_of_rare(strata: _Strata, n_blocks: int) -> None:

@@ -659,7 +659,7 @@ def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, flo
     found = {}
     for rule, first in by_run[0].items():
         o = sum((run[rule] for run in by_run[1:]), start=first)
-        found[rule] = {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
+        found[rule] = {**asdict(o), **o.scores}
     return found
 
 

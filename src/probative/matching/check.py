@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
@@ -20,25 +21,18 @@ from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.formats import Options as Reading
 from probative.reading.formats import open_input, read
-from probative.reading.lines import (
-    problems_of,
-    read_forms,
-    read_labels,
-    read_segmented,
-    read_spans,
-)
+from probative.reading.lines import problems_of, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
 from probative.reading.source import load
 from probative.results import FileCheck, PathSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probative.reading.annotations import Text
     from probative.reading.formats import Input
     from probative.reading.logs import Samples
-    from probative.reading.source import Source
 
 # Problems of one kind beyond this number are only counted.
 _LISTED_PROBLEMS = 20
@@ -117,12 +111,10 @@ def check(
         "multilabel": multilabel,
         "score_name": score_name,
     }
-    named = names_of("label_names", label_names)
-    least = None if threshold is None else finite("threshold", threshold)
-    own = {"scheme": scheme, "unit_column": unit_column, "schema": schema}
-    options = CheckOptions.of(
-        {**shared, **own, "label_names": named, "threshold": least, **unknown}
-    )
+    own: dict[str, Any] = {"scheme": scheme, "unit_column": unit_column, "schema": schema}
+    own |= {"label_names": names_of("label_names", label_names)}
+    own |= {"threshold": None if threshold is None else finite("threshold", threshold)}
+    options = CheckOptions.of({**shared, **own, **unknown})
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
     if not isinstance(path, (str, Path)):
@@ -132,9 +124,8 @@ def check(
             raise InputError(f"{name}: {shown(value)}; expected a name (str)")
     columns_of("tag_column", [tag_column])
     shared["comments"] = flag("comments", comments)
-    names = tuple(label_names)
-    how = Reading(**shared, unit=unit_column, label_names=names, threshold=threshold)
-    opened = open_input(path, how)
+    own = {"unit": unit_column, "label_names": tuple(label_names), "threshold": threshold}
+    opened = open_input(path, Reading(**shared, **own))
     checks = {
         "columns": _columns,
         "conllu": _columns,
@@ -183,8 +174,7 @@ def _records(opened: Input, _: str | None) -> FileCheck:
             str(source.error(f"{head}{problem}; expected a JSON object", side.line_of(k)))
             for k, problem in side.malformed.items()
         )
-    rest = f"{source.name}: … outputs that are no objects"
-    listed = tuple(_shorten(problems[:_LISTED_PROBLEMS], len(problems), rest))
+    listed = _listed(source.name, "outputs that are no objects", problems, len(problems))
     paths = tuple(survey_paths(sides[0]))
     notes = tuple(note for side in sides for note in side.notes)
     return FileCheck(source.name, "records", "records", facts, {}, listed, notes, paths=paths)
@@ -205,7 +195,7 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
         return _log(side)
     if isinstance(side, Tagged):
         side = without_ignored_tokens(side, [])[0]
-        return _tags(source, kind, side, scheme, _facts_of(side.text), [])
+        return _tags(opened, side, scheme, _facts_of(side.text), ())
     if isinstance(side, Spans):
         facts = {"texts": side.n_sentences, "spans": len(side)}
         labels = _times(side.labels, side.label)
@@ -244,80 +234,67 @@ def _log(side: Samples) -> FileCheck:
 def _columns(opened: Input, scheme: str | None) -> FileCheck:
     source, kind, task, options = opened.source, opened.kind, opened.task, opened.options
     shape = layout(source, comments=options.comments, skip_ragged=True)
-    problems = []
-    if shape.ragged is not None and len(shape.ragged):
-        rows = shape.ragged[:_LISTED_PROBLEMS]
-        lines = [str(ragged_line(shape.table, row, shape.width)) for row in rows]
-        problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
+    problems: tuple[str, ...] = ()
+    if shape.ragged is not None:
+        lines = (ragged_line(shape.table, row, shape.width) for row in shape.ragged)
+        problems = _listed(source.name, "ragged lines", lines, len(shape.ragged))
     text = shape.text
     facts = {**_facts_of(text), "columns": shape.width}
     if shape.token_column is not None and text.start is not None and text.end is not None:
         empty = np.flatnonzero(text.end == text.start)
-        lines = [
-            str(text.error("the token is empty; expected one", t)) for t in empty[:_LISTED_PROBLEMS]
-        ]
-        problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
+        lines = (text.error("the token is empty; expected one", t) for t in empty.tolist())
+        problems += _listed(source.name, "empty tokens", lines, len(empty))
     if task == "segmentation":
         words = read_forms(shape)
         facts |= {"words": len(words.sentence), "characters": int(words.first[-1])}
-        return FileCheck(source.name, kind, task, facts, {}, tuple(problems), words.notes)
+        return FileCheck(source.name, kind, task, facts, {}, problems, words.notes)
     tags = read_tags(shape, options.tag_column, any_values=task == "labels")
     if task == "labels":
         labels = _times(tags.names, tags.tags)
-        return FileCheck(source.name, kind, task, facts, labels, tuple(problems), tags.notes)
-    return _tags(source, kind, tags, scheme, facts, problems)
+        return FileCheck(source.name, kind, task, facts, labels, problems, tags.notes)
+    return _tags(opened, tags, scheme, facts, problems)
 
 
 def _tags(
-    source: Source,
-    kind: str,
-    tags: Tagged,
-    scheme: str | None,
-    facts: dict[str, Any],
-    problems: list[str],
+    opened: Input, tags: Tagged, scheme: str | None, facts: dict[str, Any], wrong: tuple[str, ...]
 ) -> FileCheck:
+    source, kind = opened.source, opened.kind
     name = scheme or recognise(tags)
     facts["scheme"] = name
     known = [prefix_of(tag) in SCHEMES[name].follow for tag in tags.names]
     if not all(known):
-        problems += _unknown(tags, np.flatnonzero(~np.array(known)).tolist(), name)
+        unknown = [code for code, is_known in enumerate(known) if not is_known]
+        lines = []
+        for code in unknown[:_LISTED_PROBLEMS]:  # each with its first line
+            at = np.flatnonzero(tags.tags == code)
+            if len(at):
+                tag, times = repr(tags.names[code][:60]), f", {len(at)} times" * (len(at) > 1)
+                what = f"unknown tag {tag}{times}; expected a tag of {name}"
+                lines.append(tags.text.error(what, int(at[0])))
+        wrong += _listed(tags.text.name, "unknown tags", lines, len(unknown))
         # read unknown tags as O, so that the other tags can still be checked
         pairs = zip(tags.names, known, strict=True)
         names = tuple(tag if is_known else "O" for tag, is_known in pairs)
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
-    wrong, number = misplaced(tags, name, _LISTED_PROBLEMS)
-    problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
+    wrong += _listed(source.name, "tags out of place", *misplaced(tags, name, _LISTED_PROBLEMS))
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
     labels = _times(spans.labels, spans.label)
-    return FileCheck(source.name, kind, "entities", facts, labels, tuple(problems), tags.notes)
+    return FileCheck(source.name, kind, "entities", facts, labels, wrong, tags.notes)
 
 
-def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
-    """List the tags that the scheme does not have, each with its first line."""
-    lines = []
-    for code in unknown[:_LISTED_PROBLEMS]:
-        at = np.flatnonzero(tags.tags == code)
-        if len(at):
-            times = f", {len(at)} times" if len(at) > 1 else ""
-            shown = repr(tags.names[code][:60])
-            what = f"unknown tag {shown}{times}; expected a tag of {scheme}"
-            lines.append(str(tags.text.error(what, int(at[0]))))
-    return _shorten(lines, len(unknown), f"{tags.text.name}: … unknown tags")
-
-
-def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
-    """Add a line that counts the problems that are not listed."""
-    if number <= len(lines):
-        return lines
-    return [*lines, rest.replace("…", f"{number - len(lines)} more")]
+def _listed(name: str, what: str, problems: Iterable[object], number: int) -> tuple[str, ...]:
+    """Return the first problems, and a line that counts the rest of this number."""
+    lines = tuple(map(str, islice(problems, _LISTED_PROBLEMS)))
+    rest = number - len(lines)
+    return (*lines, f"{name}: {rest} more {what}") if rest > 0 else lines
 
 
 def _spans(opened: Input, _: str | None) -> FileCheck:
     name, problems = opened.source.name, problems_of(opened.source)
     if problems:
-        shown = _shorten(problems[:_LISTED_PROBLEMS], len(problems), f"{name}: … problems")
-        return FileCheck(name, "jsonl", "entities", {}, {}, tuple(shown))
+        listed = _listed(name, "problems", problems, len(problems))
+        return FileCheck(name, "jsonl", "entities", {}, {}, listed)
     spans = read_spans(opened.source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
     labels = _times(spans.labels, spans.label)
@@ -327,10 +304,10 @@ def _spans(opened: Input, _: str | None) -> FileCheck:
 def _segmented(opened: Input, _: str | None) -> FileCheck:
     name, words = opened.source.name, read_segmented(opened.source)
     empty = np.flatnonzero(words.lengths == 0)
-    lines = [f"{name}:{i + 1}: the sentence is empty" for i in empty[:_LISTED_PROBLEMS].tolist()]
+    lines = (f"{name}:{i + 1}: the sentence is empty" for i in empty.tolist())
+    problems = _listed(name, "empty sentences", lines, len(empty))
     facts = {"sentences": words.n_sentences, "words": len(words.sentence)}
     facts["characters"] = int(words.first[-1])
-    problems = tuple(_shorten(lines, len(empty), f"{name}: … empty sentences"))
     return FileCheck(name, "segmented", "segmentation", facts, {}, problems, words.notes)
 
 
@@ -350,8 +327,17 @@ class _SchemaField(NamedTuple):
 
 def _fields_of_schema(given: Any) -> list[_SchemaField]:
     """Return the fields of a JSON Schema: a file, a dictionary or a model of pydantic."""
-    name = str(given) if isinstance(given, (str, Path)) else "schema"
-    schema = _schema_of(given, name)
+    name, schema = "schema", given
+    if callable(getattr(given, "model_json_schema", None)):  # a model of pydantic
+        schema = given.model_json_schema()
+    elif isinstance(given, (str, Path)):
+        name, source = str(given), load(given, expected="a JSON Schema")
+        try:
+            schema = json.loads(source.data)
+        except (ValueError, RecursionError) as error:
+            raise source.error(f"is not JSON ({error}); expected a JSON Schema") from None
+    if not isinstance(schema, Mapping):
+        raise InputError(f"{name}: {shown(schema)}; expected a JSON Schema, which is an object")
     found: dict[str, _SchemaField] = {}
     for field in _schema_fields(schema, schema, "", True):
         known = found.setdefault(field.path, field)
@@ -361,21 +347,6 @@ def _fields_of_schema(given: Any) -> list[_SchemaField]:
     if not found:
         raise InputError("has no properties; expected the JSON Schema of an object", name)
     return list(found.values())
-
-
-def _schema_of(given: Any, name: str) -> Mapping[str, Any]:
-    """Return the schema as a dictionary."""
-    if callable(getattr(given, "model_json_schema", None)):  # a model of pydantic
-        given = given.model_json_schema()
-    elif isinstance(given, (str, Path)):
-        source = load(given, expected="a JSON Schema")
-        try:
-            given = json.loads(source.data)
-        except (ValueError, RecursionError) as error:
-            raise source.error(f"is not JSON ({error}); expected a JSON Schema") from None
-    if not isinstance(given, Mapping):
-        raise InputError(f"{name}: {shown(given)}; expected a JSON Schema, which is an object")
-    return given
 
 
 def _schema_fields(

@@ -60,10 +60,17 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     )
     check_together(_options_of(reading), vars(reading), reading.changed())
     one_of("align_by", reading.align_by, ALIGNMENTS)
-    _check_tables(reading)
+    names_of("key", reading.key)
+    one_of("on_missing", reading.on_missing, ON_MISSING)
+    if reading.memory_limit is not None:
+        from probative.reading.database import check_memory_limit
+
+        check_memory_limit(reading.memory_limit)
+    for name, what in (("table", "the name of a table"), ("score_name", "a name (str)")):
+        value = getattr(reading, name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name}: {shown(value)}; expected {what}")
     check_label_names(reading.label_names)
-    if reading.score_name is not None and not isinstance(reading.score_name, str):
-        raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
     one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
     flag("find_json", reading.find_json)
@@ -86,18 +93,6 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         mapping=mapping,
         ignore_type=flag("ignore_type", reading.ignore_type),
     )
-
-
-def _check_tables(reading: ReadingOptions) -> None:
-    """Refuse invalid options of joined and large tables."""
-    names_of("key", reading.key)
-    one_of("on_missing", reading.on_missing, ON_MISSING)
-    if reading.memory_limit is not None:
-        from probative.reading.database import check_memory_limit
-
-        check_memory_limit(reading.memory_limit)
-    if reading.table is not None and not isinstance(reading.table, str):
-        raise InputError(f"table: {shown(reading.table)}; expected the name of a table")
 
 
 def _check_switches(reading: ReadingOptions) -> None:

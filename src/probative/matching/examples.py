@@ -45,12 +45,13 @@ def examples_of(
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         paired = matched.items.paired(i, j, by="sentence")
-        f1 = _f1_by_unit(paired.a), _f1_by_unit(paired.b)
+        f1 = [_f1_by_unit(own) for own in (paired.a, paired.b)]
+        errors = [np.asarray(own.fp + own.fn).astype(int) for own in (paired.a, paired.b)]
         gap = f1[1] - f1[0]
         # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
         examples += [
-            _example(matched, i, j, sentence, (paired.a, paired.b), f1)
+            _example(matched, i, j, sentence, [*errors, *f1])
             for side in (gap > 0, gap < 0)
             for sentence in order[side[order]][: _EXAMPLES_OF_A_PAIR // 2].tolist()
         ]
@@ -69,27 +70,23 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
     texts = matched.gold.texts() if matched.gold.texts is not None else ()
     if not len(texts):
         return ()
-    everyone = (matched.gold, *matched.systems)
-    gold, *given = (_labels_of(side) for side in everyone)
+    gold, *given = (_labels_of(side) for side in (matched.gold, *matched.systems))
     examples = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         right = [given[k] == gold for k in (i, j)]
         chosen = [
             np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (1, 0)
         ]
-        examples += [
-            LabelExample(
-                matched.names[i],
-                matched.names[j],
-                k + 1,
-                texts[k] if len(texts[k]) <= _LONGEST_TEXT else texts[k][:_LONGEST_TEXT] + "…",
-                gold[k],
-                given[i][k],
-                given[j][k],
-            )
-            for k in np.concatenate(chosen).tolist()
-        ]
+        for k in np.concatenate(chosen).tolist():
+            labels = gold[k], given[i][k], given[j][k]
+            text, names = _shortened(texts[k], _LONGEST_TEXT), (matched.names[i], matched.names[j])
+            examples.append(LabelExample(*names, k + 1, text, *labels))
     return tuple(examples)
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return the beginning of a text, with an ellipsis for the rest."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _labels_of(side: Any) -> Any:
@@ -102,14 +99,7 @@ def _labels_of(side: Any) -> Any:
     return np.array(joined, dtype=object)
 
 
-def _example(
-    matched: Matched,
-    i: int,
-    j: int,
-    sentence: int,
-    counts: tuple[Counts, Counts],
-    f1: tuple[Array, Array],
-) -> Example:
+def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[Array]) -> Example:
     sides = (matched.gold, matched.systems[i], matched.systems[j])
     if matched.task == "segmentation":
         sides = tuple(side.spans() for side in sides)
@@ -133,17 +123,14 @@ def _example(
         _shown_spans(gold, start),
         _shown_spans(a, start),
         _shown_spans(b, start),
-        *(int(np.asarray(own.fp + own.fn)[sentence]) for own in counts),
-        *(float(own[sentence]) for own in f1),
+        *(own[sentence].item() for own in scores),
     )
 
 
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
     """Shorten a sentence and its words, with an ellipsis for each omitted part."""
-    shown = [
-        word if len(word) <= _LONGEST_TOKEN else word[:_LONGEST_TOKEN] + "…"
-        for word in words[start : start + _MOST_TOKENS_SHOWN]
-    ]
+    some = words[start : start + _MOST_TOKENS_SHOWN]
+    shown = [_shortened(word, _LONGEST_TOKEN) for word in some]
     if start and shown:
         shown[0] = f"… {shown[0]}"
     return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
@@ -160,10 +147,9 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
 
 def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """Return for each system the pairs of labels that it confuses."""
-    if matched.task in ("segmentation", "samples", "records", "scores"):
+    # in sets, it is unknown which label was given instead of which
+    if matched.task not in ("entities", "labels") or isinstance(matched.gold, LabelSets):
         return ()
-    if isinstance(matched.gold, LabelSets):
-        return ()  # in sets, it is unknown which label was given instead of which
     find: Any = label_confusions if matched.task == "labels" else span_confusions
     return tuple(find(matched.gold, system) for system in matched.systems)
 
@@ -173,11 +159,8 @@ def confusions_of(matched: Matched) -> tuple[Any, ...]:
 
 def _record_examples(matched: Matched, i: int, j: int) -> list[RecordExample]:
     """Return the documents with the most errors, and with the largest gap, the worst first."""
-    items = matched.items
-    errors = [
-        np.asarray(own.fp + own.fn).astype(int)
-        for own in (items.counts(k, by="sentence") for k in (i, j))
-    ]
+    counts = [matched.items.counts(k, by="sentence") for k in (i, j)]
+    errors = [np.asarray(own.fp + own.fn).astype(int) for own in counts]
     both, gap = errors[0] + errors[1], np.abs(errors[0] - errors[1])
     half = _DOCUMENTS_OF_A_PAIR // 2
     some = {*np.argsort(-both, kind="stable")[:half].tolist()}
@@ -221,8 +204,7 @@ def _record_example(
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+    return _shortened(json.dumps(value, ensure_ascii=False), _LONGEST_TEXT)
 
 
 def _name_of(matched: Matched, document: int) -> str:
@@ -244,12 +226,10 @@ def changes_of(
             own = items.label == k
             fixed, broken = np.flatnonzero(own & ~a & b), np.flatnonzero(own & a & ~b)
             if len(fixed) or len(broken):
+                documents = (np.unique(items.unit[which]) for which in (fixed, broken))
                 some = [
-                    tuple(
-                        _name_of(matched, document)
-                        for document in np.unique(items.unit[which])[:_DOCUMENTS_OF_A_CHANGE]
-                    )
-                    for which in (fixed, broken)
+                    tuple(_name_of(matched, k) for k in those[:_DOCUMENTS_OF_A_CHANGE])
+                    for those in documents
                 ]
                 names = matched.names[i], matched.names[j]
                 found.append(FieldChange(*names, path, len(fixed), len(broken), *some))

@@ -44,11 +44,18 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     for name in challengers:
         said = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
         outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *said), number))
-    by, sketch = _sketch(gold)
+    # A sketch recognises a test set after changes: a sample of hashes of places. A place is a span
+    # with the words before or after it; without text, several spans (labels) in a row and their
+    # distances. Names of labels do not matter.
+    by, places = _places(gold)
+    places = np.sort(places, kind="stable")
+    # equal places are numbered, so that each counts
+    counted = _mix(places, np.arange(len(places)) - np.searchsorted(places, places))
+    sketch = tuple(f"{value:016x}" for value in np.unique(counted)[:SKETCH].tolist())
     named = _joined([matched.task, _digest(contents[0], number)])
     unnamed = _joined([matched.task, _digest(_contents(gold, named=False), number)])
     name = str(getattr(gold, "name", None) or gold.text.name)
-    return Fingerprints(named, unnamed, name, units, unit, by, sketch, outputs)
+    return Fingerprints(named, unnamed, name, units, unit, by * bool(sketch), sketch, outputs)
 
 
 # --- Contents of units
@@ -107,21 +114,7 @@ def _by_unit(
     return sums, None if repeats is None else repeats.number
 
 
-# --- Sketch, by which a test set is recognised after changes
-
-
-def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
-    """Return the kind of places, and a sample of hashes of places of the test set."""
-    # A place is a span with the words before or after it; without text, several spans (labels) in a
-    # row and their distances. Names of labels do not matter.
-    by, places = _places(gold)
-    if not len(places):
-        return "", ()
-    order = np.argsort(places, kind="stable")
-    first = np.searchsorted(places[order], places[order])
-    # equal places are numbered, so that each counts
-    different = np.unique(_mix(places[order], np.arange(len(places)) - first))
-    return by, tuple(f"{value:016x}" for value in different[:SKETCH].tolist())
+# --- Places, by which a test set is recognised after changes
 
 
 def _places(gold: Side) -> tuple[str, Hashes]:

@@ -11,19 +11,12 @@ import numpy as np
 from probative.errors import InputError
 from probative.matching.choices import groups_of
 from probative.matching.labels import UNION, averaged_labels, match_labels
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Repeats,
-    Segmented,
-    Spans,
-    items_of,
-)
+from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans, items_of
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,7 +64,19 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
     # equal rows may be kept once, with their number
     repeats = getattr(matched.gold, "repeats", None)
     every = None if repeats is None else repeats.of_rows(matched.gold.units)
-    kinds, units = _kinds_of_rows(matched, len(groups.codes))
+    kinds = np.arange(len(groups.codes))  # sentences and sets of labels are a kind each
+    units: NDArray[Any] = np.zeros_like(kinds)
+    gold = matched.gold
+    if isinstance(gold, Labels):  # rows with equal labels of all sides are of a kind
+        parts = [side.codes for side in (gold, *matched.systems)]
+        if gold.repeats is not None:
+            number, times = gold.repeats.number, gold.repeats.times
+            parts.append(number if gold.units is None else number[gold.units])
+            parts += [] if times is None else [times]
+        kinds = np.zeros_like(kinds)
+        for part in parts:
+            _, kinds = np.unique(kinds * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
+        units = units if gold.units is None else gold.units
     order = np.lexsort((kinds, units, groups.codes))
     starts = np.diff(units[order], prepend=-1) != 0
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
@@ -82,26 +87,9 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
         here = slice(ends[code - 1] if code else 0, ends[code])
         rows = order[here]
         if len(rows):
-            number = len(rows) if every is None else int(every[rows].sum())
+            n_rows = len(rows) if every is None else int(every[rows].sum())
             content = kinds[rows].tobytes() + starts[here][1:].tobytes()
-            yield _MatchedGroup(name, matched, np.sort(rows), number, reading, content)
-
-
-def _kinds_of_rows(matched: Matched, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the kind of every row, equal for equal labels of all sides, and its unit."""
-    gold = matched.gold
-    if not isinstance(gold, Labels):  # sentences and sets of labels are a kind each
-        every = np.arange(n_rows)
-        return every, np.zeros_like(every)
-    parts = [side.codes for side in (gold, *matched.systems)]
-    if gold.repeats is not None:
-        number, times = gold.repeats.number, gold.repeats.times
-        parts.append(number if gold.units is None else number[gold.units])
-        parts += [] if times is None else [times]
-    kinds = np.zeros(len(gold.codes), dtype=np.int64)
-    for part in parts:
-        _, kinds = np.unique(kinds * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
-    return kinds, np.zeros_like(kinds) if gold.units is None else gold.units
+            yield _MatchedGroup(name, matched, np.sort(rows), n_rows, reading, content)
 
 
 def judge_groups(
@@ -304,29 +292,24 @@ def span_confusions(gold: Spans, system: Spans) -> _Confusions:
         code = np.full(len(everywhere), -1)
         code[np.searchsorted(everywhere, place)] = side.label[first]
         codes.append(code)
-    return _count(codes[0], codes[1], gold.labels, system.labels)
+    return _count(codes, (gold.labels, system.labels))
 
 
 def label_confusions(gold: Labels, system: Labels) -> _Confusions:
     """Count the pairs of the gold label and a different one, most frequent first."""
     times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
-    return _count(gold.codes, system.codes, gold.names, system.names, times)
+    return _count((gold.codes, system.codes), (gold.names, system.names), times)
 
 
-def _count(
-    gold: NDArray[Any],
-    system: NDArray[Any],
-    gold_names: tuple[str, ...],
-    system_names: tuple[str, ...],
-    times: NDArray[Any] | None = None,
-) -> _Confusions:
-    width = len(system_names) + 1
-    pairs, which = np.unique((gold + 1) * width + system + 1, return_inverse=True)
+def _count(codes: Sequence[Any], names: Sequence[Any], times: Any = None) -> _Confusions:
+    """Count the pairs of the codes of gold (-1 for none) and of a system, by their names."""
+    width = len(names[1]) + 1
+    pairs, which = np.unique((codes[0] + 1) * width + codes[1] + 1, return_inverse=True)
     number = np.bincount(which.reshape(-1), weights=times, minlength=len(pairs)).astype(np.int64)
     rows = []
     for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):
         g, s = divmod(pair, width)
-        names = gold_names[g - 1] if g else None, (system_names[s - 1] or None) if s else None
-        if names[0] != names[1]:
-            rows.append((*names, n))
+        there, said = names[0][g - 1] if g else None, (names[1][s - 1] or None) if s else None
+        if there != said:
+            rows.append((there, said, n))
     return tuple(sorted(rows, key=lambda row: (-row[2], str(row[0]), str(row[1]))))

@@ -102,9 +102,9 @@ class Items:
         """Count a system's outcomes in every cell of units and labels that holds an item."""
         if self.within_labels is not None:
             return self.within_labels.by_unit_and_label(system, by=by)
-        if by not in self._cells_of:
-            self._cells_of[by] = self._cells(by)
-        unit, label, cell, n_units = self._cells_of[by]
+        if by not in self._known:
+            self._known[by] = self._cells(by)
+        unit, label, cell, n_units = self._known[by]
         weights, number = self.weights("sentence"), self.number
         if by == "item":
             weights, number = None, self.weights(None)
@@ -121,11 +121,6 @@ class Items:
         number = np.bincount(outcome, weights=weights, minlength=4 * size).reshape(size, 4)
         weighed = number if self.weight == 1 else number * self.weight
         return weighed[:, 3], weighed[:, 2], weighed[:, 1]
-
-    @cached_property
-    def _cells_of(self) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]:
-        """Return the cache of `_cells`: several scores need the same cells."""
-        return {}
 
     def _cells(self, by: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
         """Return unit and label of every cell, the cell of every item, and the number of units."""
@@ -147,14 +142,14 @@ class Items:
         """Return True for the labels that gold has; with `system`, that gold or this system has."""
         if self.within_labels is not None:
             return self.within_labels.uses(system)
-        if system not in self._uses:
+        if system not in self._known:
             which = self.answer if system is None else self.answer | self.says[system]
-            self._uses[system] = np.bincount(self.label[which], minlength=len(self.labels)) > 0
-        return self._uses[system]
+            self._known[system] = np.bincount(self.label[which], minlength=len(self.labels)) > 0
+        return np.asarray(self._known[system])
 
     @cached_property
-    def _uses(self) -> dict[int | None, NDArray[np.bool_]]:
-        """Return the cache of `uses`."""
+    def _known(self) -> dict[int | str | None, Any]:
+        """Return the cache of `uses` by system, and of `_cells` by unit."""
         return {}
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
@@ -227,15 +222,17 @@ class Items:
         number = len(systems)
 
         def pool(items: Items) -> Items:
-            columns = {name: getattr(items, name) for name in _BY_ITEM}
-            tiled: dict[str, Any] = {
-                name: np.tile(own, number) for name, own in columns.items() if own is not None
-            }
+            tiled = items._columns(lambda own: np.tile(own, number))
             universe = None if items.universe is None else number * items.universe
             says = items.says[list(systems)].reshape(1, -1)
             return replace(items, **tiled, says=says, universe=universe)
 
         return self._map(pool)
+
+    def _columns(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> dict[str, Any]:
+        """Return what has one entry per item, changed."""
+        columns = {name: getattr(self, name) for name in _BY_ITEM}
+        return {name: change(own) for name, own in columns.items() if own is not None}
 
     def _map(self, change: Callable[[Items], Items]) -> Items:
         within = None if self.within_labels is None else self.within_labels._map(change)
@@ -257,8 +254,7 @@ class Items:
 
     def where(self, wanted: NDArray[Any]) -> Items:
         """Return the items of a mask (or at places); true negatives can then not be counted."""
-        columns = {name: getattr(self, name) for name in _BY_ITEM}
-        kept = {name: own[wanted] for name, own in columns.items() if own is not None}
+        kept = self._columns(lambda own: own[wanted])
         says = self.says[:, wanted]
         return replace(self, **kept, says=says, universe=None, within_labels=None)
 
@@ -395,7 +391,7 @@ def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
         unit = "datum"  # the missed label and the wrong one given belong together
-    return _of_all_classes(matched, _cases_by(matched.items, i, j, unit))
+    return _of_all_classes(matched, cases_of_runs(matched.items, [i], [j], unit))
 
 
 def cases_of_matched_runs(
@@ -409,9 +405,9 @@ def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -
     """Return the paired counts of all runs of A beside all of B, one row per unit."""
     # divided by the greatest common divisor of the two numbers of runs: with equal numbers, the
     # counts of a system are the sums over its runs
-    if len(a) == len(b) == 1:
-        return _cases_by(items, a[0], b[0], unit)
     by = "document" if unit == "document" else "sentence"
+    if len(a) == len(b) == 1:
+        return items.paired(a[0], b[0], by=None if unit == "item" else by)
     return items.paired_runs(a, b, by=by) / gcd(len(a), len(b))
 
 
@@ -422,9 +418,3 @@ def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
     cases = paired.cases[..., :7].copy()
     cases[..., [1, 3, 5]] = 0
     return PairedCounts(cases, paired.multiplicity)
-
-
-def _cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:
-    """Return the paired counts of two systems, one row per unit; one table for ``item``."""
-    by = {"item": None, "document": "document"}.get(unit, "sentence")
-    return items.paired(i, j, by=by)

@@ -14,7 +14,7 @@ from probative.errors import InputError, suggestion
 from probative.labels import label_name, other_class, positive_label
 from probative.matching.items import Items, collect, union
 from probative.reading.alignment import NOTHING
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, coded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -196,10 +196,10 @@ def _renamed(side: Any, new: Callable[[str], str]) -> Any:
             kind = new(kind) if hyphen else ""
             renamed = _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
             tags.append(renamed if hyphen else tag)
-        names, codes = _merged(tags)
+        codes, names = coded(tags)
         return replace(side, names=names, tags=codes[side.tags])
     if isinstance(side, Spans):
-        names, codes = _merged([new(name) for name in side.labels])
+        codes, names = coded([new(name) for name in side.labels])
         rows = np.stack([side.sentence, side.start, side.end, codes[side.label]], axis=1)
         rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
         if _OUTSIDE in names:
@@ -207,18 +207,12 @@ def _renamed(side: Any, new: Callable[[str], str]) -> Any:
         sentence, start, end, label = rows.T
         places: dict[str, Any] = {"sentence": sentence.astype(np.int32), "start": start, "end": end}
         return replace(side, labels=names, label=label.astype(np.int32), **places)
-    names, codes = _merged([new(name) for name in side.names])
+    codes, names = coded([new(name) for name in side.names])
     side = replace(side, names=names, codes=codes[side.codes])
     if isinstance(side, LabelSets):
         pairs = np.unique(np.stack([side.item, side.codes], axis=1), axis=0).reshape(-1, 2)
         return replace(side, item=pairs[:, 0], codes=pairs[:, 1])
     return side
-
-
-def _merged(names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """Return the distinct names, and the new code of every old one."""
-    distinct = tuple(sorted(set(names)))
-    return distinct, np.array([distinct.index(name) for name in names], dtype=np.int32)
 
 
 # --- Labels from probabilities
@@ -246,28 +240,23 @@ def by_threshold(
     wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
     if wrong is not None:
         raise InputError(f"threshold: {name} holds {wrong!r}; expected numbers")
-    yes, no = _two_classes(gold, options)
-    names, codes = _merged([yes if x >= threshold else no for x in values])
-    note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
-    if len(names) == 1:
-        note += f"; all are {names[0]!r}"
-    return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
-
-
-def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
-    """Return the positive class and the other one."""
     yes = options.positive or positive_class(gold)
+    others = [name for name in gold.names if name != yes]
     if yes is None and len(gold.names) <= 2:
         raise InputError(
             f"threshold: which of {_some(gold.names)} is the positive class? expected positive="
         )
-    others = [name for name in gold.names if name != yes]
     if yes is None or len(others) > 1:
         raise InputError(
             f"threshold: separates two classes, but gold has {len(gold.names)} "
             f"({_some(gold.names)}); expected probability_columns= with a column per class"
         )
-    return yes, others[0] if others else other_class(yes)
+    no = others[0] if others else other_class(yes)
+    codes, names = coded([yes if x >= threshold else no for x in values])
+    note = f"{name}: from {threshold:g} on {yes!r}, below {no!r}"
+    if len(names) == 1:
+        note += f"; all are {names[0]!r}"
+    return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
 
 
 def _scores(names: Sequence[str]) -> list[float] | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
 from probative._validation import names_of
 from probative.errors import InputError, Recognised
+from probative.labels import factorise_each
 from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
 from probative.matching.items import Items, union
 from probative.matching.labels import (
@@ -35,7 +36,6 @@ from probative.matching.outputs import (
     like_gold,
     name_of,
     name_run,
-    names_of_outputs,
     names_of_runs,
     paths_of,
     read_apart,
@@ -59,6 +59,7 @@ from probative.reading.annotations import (
     Spans,
     Tagged,
     Text,
+    coded,
 )
 from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.records import MatchedRecords
-    from probative.reading.formats import Annotations, Pair
+    from probative.reading.formats import Annotations
     from probative.reading.logs import Log
     from probative.reading.scores import Graded
 
@@ -105,19 +106,18 @@ def _join_by_key(
     n_ids, names = len(number), list(number)
     held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
     answer = held[0] > 0
-    found = []
-    for side, own in zip(sides, held, strict=True):
-        wrong = {"missing": answer & (own == 0), "extra": ~answer & (own > 0), "doubled": own > 1}
-        examples: dict[str, Any] = {}
-        for kind, ids in wrong.items():
-            places = np.flatnonzero(ids).tolist()
-            shown = (names[i].replace("\x1f", ", ") for i in places)
-            examples[kind] = len(places), tuple(nsmallest(_IDS_SHOWN, shown))
-        found.append(Mismatch(side.name, **examples))
+
+    def told(ids: NDArray[np.bool_]) -> tuple[int, tuple[str, ...]]:
+        places = np.flatnonzero(ids).tolist()
+        shown = (names[i].replace("\x1f", ", ") for i in places)
+        return len(places), tuple(nsmallest(_IDS_SHOWN, shown))
+
+    found = [
+        Mismatch(side.name, told(answer & (own == 0)), told(~answer & (own > 0)), told(own > 1))
+        for side, own in zip(sides, held, strict=True)
+    ]
     common: NDArray[np.bool_] = np.all(held > 0, axis=0)
-    notes = settle(
-        found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
-    )
+    notes = settle(found, options.key, options.on_missing, int(answer.sum()), int(common.sum()))
     kept = common if options.on_missing == "drop" else answer
     order = codes[0][kept[codes[0]]]  # of gold
     joined = []
@@ -132,9 +132,7 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
     units = None if side.units is None else side.units[places]
-    groups = None
-    if side.groups is not None:
-        groups = replace(side.groups, codes=side.groups.codes[places])
+    groups = side.groups and replace(side.groups, codes=side.groups.codes[places])
     part: Any = replace(rows_of(side, places, units), aligned=None, groups=groups)
     if isinstance(side, Labels):
         if lost.any():  # names stay sorted: NOTHING is the empty text
@@ -158,19 +156,13 @@ _LONGEST_ANSWER_SHOWN = 200  # characters
 _MOST_FINDINGS = 50_000_000  # each becomes an item in memory
 
 
-def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
-    """Return the items of logs, and the logs in one order of samples, which are the units."""
-    from probative.reading.logs import join_logs
-
-    joined = join_logs(logs)
-    first = joined[0]
-    number: dict[str, int] = {}
-    unit = np.array([number.setdefault(s, len(number)) for s in first.samples], dtype=np.int32)
-    if not first.counted:
-        right = np.stack([log.tp > 0 for log in joined])
-        zeros = np.zeros(len(unit), dtype=np.int32)
-        return Items(unit, zeros, (RIGHT,), np.ones(len(unit), bool), right, len(number)), joined
-    return _findings(joined, unit, len(number)), joined
+def _items_of(logs: Sequence[Log]) -> Items:
+    """Make an item of every sample, or of every finding in one; samples are the units."""
+    unit, samples = factorise_each(logs[0].samples, len(logs[0].samples))
+    if logs[0].counted:
+        return _findings(logs, unit, len(samples))
+    right, answer = np.stack([log.tp > 0 for log in logs]), np.ones(len(unit), dtype=bool)
+    return Items(unit, np.zeros_like(unit), (RIGHT,), answer, right, len(samples))
 
 
 def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
@@ -203,17 +195,14 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
     )
     answer = np.arange(len(rows)) < len(row)
-    return Items(
-        unit[rows], np.zeros(len(rows), dtype=np.int32), (_FINDING,), answer, says, n_units
-    )
+    return Items(unit[rows], np.zeros_like(unit[rows]), (_FINDING,), answer, says, n_units)
 
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
 
-    def side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
-        names, (codes,) = union([answers])
-        return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+    def side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+        return Labels(log.name, *coded(answers), unit, (), lambda: log.texts)
 
     def shortened(text: str) -> str:
         return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
@@ -222,7 +211,7 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
     if first.counted:  # a log of counts does not show which findings these were
         return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = tuple(shortened(target) or RIGHT for target in first.targets)
+    targets = [shortened(target) or RIGHT for target in first.targets]
     systems = []
     for log in logs:  # the target where the answer was right, else the answer, marked if alike
         answers = []
@@ -230,7 +219,7 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
             said = shortened(full)
             wrong = f"{said} ({WRONG})" if said == target else said or WRONG
             answers.append(target if right else wrong)
-        systems.append(side(log, tuple(answers), unit))
+        systems.append(side(log, answers, unit))
     return side(first, targets, unit), tuple(systems)
 
 
@@ -361,13 +350,13 @@ def match_inputs(
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
-    answer: Any
     is_log = choices.task == "records"
     if choices.task is None and is_path(gold) and Path(gold).is_dir():
         from probative.reading.logs import are_verdicts  # they hold gold and outputs of records
 
         is_log = are_verdicts(gold)
     logs = read_record_logs([gold, *systems], options) if is_log else None
+    answer: Any
     if logs is not None:
         answer, given = logs
         refuse_unused(choices, answer, separate=False)
@@ -385,12 +374,11 @@ def match_inputs(
         answer, given = read_runs_together(gold, options, choices)
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
-        counted, (answer, outputs, usual_names) = _read_together(
+        counted, answer, given = _read_together(
             gold, together, choices.gold_column, columns, choices
         )
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
-        given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems and logs is None:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
@@ -401,18 +389,10 @@ def match_inputs(
             )
         return _samples([answer, *outputs], names, choices)
     called = name_systems(names, [system.name for system in given])
-    groups = group_runs(given, called)
-    named = names_of_outputs(groups, called)
+    groups, named = group_runs(given, called)
     try:
-        matched = _match(
-            answer,
-            outputs,
-            named,
-            choices,
-            find_positive=find_positive,
-            all_there=all_there,
-            same_labels=same_labels,
-        )
+        how = _How(find_positive, all_there, same_labels)
+        matched = _match(answer, outputs, named, choices, how)
     except InputError as error:
         raise name_run(error, groups) from None
     matched = _averaging(matched, choices.labels)
@@ -425,12 +405,14 @@ def match_inputs(
 
 def _read_together(
     data: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
-) -> tuple[bool, Pair]:
+) -> tuple[bool, Annotations, list[SystemOutputs]]:
     """Read gold and systems from one input; return True if DuckDB counted it, and the sides."""
     from probative.reading.large_tables import read_large_pair
 
     counted = read_large_pair(data, options, gold, columns, choices)
-    return counted is not None, counted or both_of(data, options, gold, columns)
+    answer, outputs, names = counted or both_of(data, options, gold, columns)
+    given = [SystemOutputs(name, [own]) for name, own in zip(names, outputs, strict=True)]
+    return counted is not None, answer, given
 
 
 def _match_graded(
@@ -452,11 +434,10 @@ def _match_graded(
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
     summed = choices.scores if isinstance(choices.scores, SummedScores) else None
     metrics = getattr(choices, "metric", None) or ()
+    metrics = (metrics,) if isinstance(metrics, str) else metrics
     # the sums of units are enough, unless single items are asked for
     items = choices.human, choices.group, choices.run_column, choices.scores, *choices.key
-    by_item = getattr(choices, "by", None) == "item" or "win_rate" in (
-        (metrics,) if isinstance(metrics, str) else metrics
-    )
+    by_item = getattr(choices, "by", None) == "item" or "win_rate" in metrics
     if choices.unit_column is not None and not by_item and not any(o is not None for o in items):
         from probative.reading.large_tables import sum_large_scores
 
@@ -477,8 +458,7 @@ def _match_graded(
         if choices.run_column is not None:
             answer, given = read_runs_together(table, cells, wanted)
         else:
-            _, (answer, outputs, found) = _read_together(table, cells, columns[0], columns, choices)
-            given = [SystemOutputs(name, [own]) for name, own in zip(found, outputs, strict=True)]
+            _, answer, given = _read_together(table, cells, columns[0], columns, choices)
         notes = _reason(answer)
         given = [
             replace(system, outputs=[scores_of_labels(own) for own in system.outputs])
@@ -562,8 +542,7 @@ def _graded(
     """Match the scores of systems, or of their runs, on the same items."""
     from probative.matching.scores import match_scores
 
-    groups = group_runs(given, called)
-    named = names_of_outputs(groups, called)
+    groups, named = group_runs(given, called)
     sides = [own for system in given for own in system.outputs]
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
@@ -571,58 +550,50 @@ def _graded(
     return replace(_of_scores(items, sides, named, [*notes, *of_items]), runs=groups)
 
 
+class _How(NamedTuple):
+    """Switches of matching, as in `match_inputs`."""
+
+    find_positive: bool
+    all_there: bool
+    same_labels: bool
+
+
 def _match(
-    answer: Any,
-    outputs: list[Any],
-    named: tuple[str, ...],
-    choices: ReadingOptions,
-    *,
-    find_positive: bool,
-    all_there: bool,
-    same_labels: bool,
+    answer: Any, outputs: Sequence[Any], named: tuple[str, ...], choices: ReadingOptions, how: _How
 ) -> Matched:
     """Match gold and outputs by the function for their task."""
     if isinstance(answer, Records):
-        return _records(answer, outputs, named, choices, all_there=all_there)
+        return _records(answer, outputs, named, choices, how)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
-    answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
-    notes = [
-        *_reason(answer),
-        *answer.notes,
-        *(note for output in outputs for note in output.notes),
-    ]
-    if isinstance(answer, (Labels, LabelSets)):
-        switches = {"find_positive": find_positive, "same_labels": same_labels}
-        return _labels(answer, outputs, named, choices, notes, **switches)
-    if isinstance(answer, Segmented):
-        if choices.labels is not None:
-            raise InputError("labels: words of a segmentation have none")
-        lexicon: Any = None
-        if choices.train_words is not None:
-            of_words = Options(task="segmentation", encoding=choices.encoding)
-            lexicon = annotations_of(choices.train_words, "train_words", of_words)
-            if not isinstance(lexicon, Segmented):
-                raise InputError("train_words: holds no words")
-        if choices.align_by == "characters":
-            moved = [carried_over(answer, output) for output in outputs]
-            outputs = [words for words, _ in moved]
-            notes += [note for _, of_text in moved for note in of_text]
-        items = match_words(answer, *outputs)
-        return Matched(
-            answer.task, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
-        )
-    matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
-    return replace(matched, notes=(*_reason(answer), *matched.notes))
+    answer, *outputs = relabel([answer, *outputs], choices, strict=how.all_there)
+    find = {"labels": _labels, "segmentation": _words}.get(answer.task, _entities)
+    return find(answer, outputs, named, choices, how)
+
+
+def _words(
+    gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, _: _How
+) -> Matched:
+    """Align and match words."""
+    if options.labels is not None:
+        raise InputError("labels: words of a segmentation have none")
+    notes = _notes_of(gold, outputs)
+    lexicon: Any = None
+    if options.train_words is not None:
+        of_words = Options(task="segmentation", encoding=options.encoding)
+        lexicon = annotations_of(options.train_words, "train_words", of_words)
+        if not isinstance(lexicon, Segmented):
+            raise InputError("train_words: holds no words")
+    if options.align_by == "characters":
+        moved = [carried_over(gold, output) for output in outputs]
+        outputs = [words for words, _ in moved]
+        notes += [note for _, of_text in moved for note in of_text]
+    items, sides = match_words(gold, *outputs), (gold, tuple(outputs))
+    return Matched(gold.task, names, items, *sides, lexicon=lexicon, notes=tuple(notes))
 
 
 def _records(
-    gold: Records,
-    outputs: Sequence[Records],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    *,
-    all_there: bool,
+    gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
     from probative.matching.record_rules import rules_of
@@ -630,10 +601,10 @@ def _records(
     from probative.reading.records import join_records
 
     systems = join_records(gold, outputs)
-    found = match_records(gold, systems, rules_of(options), all_there=all_there)
+    found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))
-    notes = [*_reason(gold), *gold.notes, *(note for side in systems for note in side.notes)]
+    notes = _notes_of(gold, systems)
     notes += [
         f"{name}: gold never has the field {path}, which is in over half of the outputs; the rule "
         f"{path}=ignore leaves it out"
@@ -644,9 +615,13 @@ def _records(
         f"{path}: {number:,} texts are no dates; they are compared as text"
         for path, number in found.unparsed.items()
     ]
-    return Matched(
-        "records", names, found.items, gold, tuple(systems), notes=tuple(notes), records=found
-    )
+    sides = gold, tuple(systems)
+    return Matched("records", names, found.items, *sides, notes=tuple(notes), records=found)
+
+
+def _notes_of(gold: Any, outputs: Sequence[Any]) -> list[str]:
+    """Return the notes on the reading of gold and of the outputs."""
+    return [*_reason(gold), *(note for side in (gold, *outputs) for note in side.notes)]
 
 
 def _reason(answer: Annotations) -> tuple[str, ...]:
@@ -667,18 +642,13 @@ def _graded_samples(
 
     refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
     joined = join_logs(logs)
-    number = {sample: i for i, sample in enumerate(dict.fromkeys(joined[0].samples))}
-    item = np.array([number[sample] for sample in joined[0].samples])
-    repeated = len(number) < len(item)
-    sides = [
-        mean_answers(log.name, np.asarray(log.values), item)
-        if repeated
-        else Graded(log.name, np.asarray(log.values))
-        for log in joined
-    ]
+    item, samples = factorise_each(joined[0].samples, len(joined[0].samples))
+    scores = [(log.name, np.asarray(log.values)) for log in joined]
+    repeated = len(samples) < len(item)
+    sides = [mean_answers(*own, item) if repeated else Graded(*own) for own in scores]
     human = getattr(choices, "human", None)
     if human is not None:
-        sides = with_human(sides, _human_of_logs(human, named, list(number), choices))
+        sides = with_human(sides, _human_of_logs(human, named, samples, choices))
     given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
     notes = [note for file in files for note in file.notes]
     return _graded(given, named, choices, notes)
@@ -704,7 +674,7 @@ def _human_of_logs(
     for name in named:
         own = known.get(name)
         if own is None:
-            there = ", ".join(str(system) for system in known)
+            there = ", ".join(map(str, known))
             raise InputError(
                 f"human: has no scores of {name!r}, only of {there}; expected every system", human
             )
@@ -724,6 +694,8 @@ def _human_of_logs(
 
 def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: ReadingOptions) -> Matched:
     """Match the systems of logs on the samples of the first."""
+    from probative.reading.logs import join_logs
+
     logs = [log for file in files for log in file.logs]
     named = name_systems(names, _names_of_logs(files))
     if logs[0].values is not None:
@@ -731,11 +703,12 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: Reading
     for name in ("human", "range"):
         if getattr(choices, name, None) is not None:
             raise InputError(f"{name}: is of graded scores; expected metric='mean'")
-    items, joined = _match_logs(logs)
-    answer, systems = _sides_of(joined, items)
+    joined = join_logs(logs)
+    items = _items_of(joined)
+    sides = _sides_of(joined, items)
     notes = tuple(note for file in files for note in file.notes)
     every = not joined[0].counted
-    matched = Matched("samples", named, items, answer, systems, all_classes=every, notes=notes)
+    matched = Matched("samples", named, items, *sides, all_classes=every, notes=notes)
     return _averaging(matched, None)
 
 
@@ -756,8 +729,7 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
-    groups = group_runs(given, tuple(system.name for system in given))
-    named = names_of_outputs(groups, ())
+    groups, named = group_runs(given, tuple(system.name for system in given))
     matched = _samples([file for system in given for file in system.outputs], named, choices)
     return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
 
@@ -769,11 +741,11 @@ def _names_of_logs(files: Sequence[Any]) -> list[str]:
         return [str(system) for system in systems]
     names = []
     stems = [_SAMPLES_OF_TASK.fullmatch(short_name(file.name)) for file in files]
+    tasks = {own[1] for own in stems if own is not None}
     models = [Path(file.name).parent.name.replace("__", "/") for file in files]
     for file, task, model in zip(files, stems, models, strict=True):
         stem = short_name(file.name)
         if task is not None:  # lm-evaluation-harness: samples_TASK_DATE in the folder of the model
-            tasks = {own[1] for own in stems if own is not None}
             stem = model if len(set(models)) == len(files) and model else task[1]
             stem = f"{task[1]}, {stem}" if len(tasks) > 1 and stem != task[1] else stem
         names += [stem if len(file.logs) == 1 else f"{stem}, {log.system}" for log in file.logs]
@@ -854,27 +826,20 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
 
 
 def _labels(
-    gold: Labels | LabelSets,
-    systems: Sequence[Any],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    notes: Sequence[str],
-    *,
-    find_positive: bool,
-    same_labels: bool,
+    gold: Any, systems: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match labels, and choose the positive class."""
     positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
     single = isinstance(gold, Labels)
-    notes = list(notes)
-    if options.key and not (isinstance(gold, Labels) and gold.repeats is not None):
+    notes = _notes_of(gold, systems)
+    if options.key and not (single and gold.repeats is not None):
         gold, systems, of_ids = _join_by_key(gold, systems, options)
         notes += of_ids
     for name, system in zip(names, systems, strict=True):
         notes += align_items(gold, system, name, options.align_by)
-    if isinstance(gold, Labels):
+    if single:
         systems = [
             s if s is gold else by_threshold(gold, s, n, options, names)
             for s, n in zip(systems, names, strict=True)
@@ -888,13 +853,13 @@ def _labels(
                 f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
             )
         notes += differ_in_writing(gold.names, system.names, name)
-        if same_labels:
+        if how.same_labels:
             refuse_other_labels(gold, system, name)
         notes += parted_alike(gold, system, name, options)
-    if isinstance(gold, Labels) and positive is None and not only and find_positive:
+    if single and positive is None and not only and how.find_positive:
         positive = positive_class(gold)
         if positive is not None:
-            notes = [*notes, f"two classes, {positive!r} is the positive one"]
+            notes.append(f"two classes, {positive!r} is the positive one")
             known = set(gold.names) | {positive}
             notes += [
                 f"{name} uses labels that gold does not have; they count as no"
@@ -904,16 +869,9 @@ def _labels(
     items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
-    return Matched(
-        "labels",
-        names,
-        items,
-        gold,
-        tuple(systems),
-        positive=positive,
-        all_classes=positive is None and not only and single,
-        notes=tuple(notes),
-    )
+    every = positive is None and not only and single
+    known_as: dict[str, Any] = {"positive": positive, "all_classes": every, "notes": tuple(notes)}
+    return Matched("labels", names, items, gold, tuple(systems), **known_as)
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
@@ -929,39 +887,31 @@ def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
 
 
 def _entities(
-    answer: Any,
-    outputs: Sequence[Any],
-    names: tuple[str, ...],
-    options: ReadingOptions,
-    *,
-    same_labels: bool,
+    answer: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match tagged tokens or spans."""
     scheme = options.scheme
-    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
-        answer, *outputs = without_ignored_tokens(answer, outputs)
+    reason = _reason(answer)
     notes: list[str] = []
-    if all(isinstance(side, Spans) for side in (answer, *outputs)):
-        (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
+    sides: Sequence[Any] = (answer, *outputs)
+    tagged: Sequence[Any] = ()
+    if all(isinstance(side, Tagged) for side in sides):
+        sides = tagged = without_ignored_tokens(answer, outputs)
+    elif all(isinstance(side, Spans) for side in sides):
+        sides, left_out = without_left_out_texts(sides)
         notes += left_out
-    sides = (answer, *outputs)
+    answer, *outputs = sides
     for output in outputs:
         notes += align(answer.text, output.text, by=options.align_by)
-    tagged = sides if all(isinstance(side, Tagged) for side in sides) else ()
     own = recognise(answer) if scheme is None and isinstance(answer, Tagged) else scheme
     spans = [_spans(side, scheme, own, options.repair) for side in sides]
     gold, *systems = spans
     for name, system in zip(names, systems, strict=True):
         notes += differ_in_writing(gold.labels, system.labels, name)
-        if same_labels and not options.ignore_type:
+        if how.same_labels and not options.ignore_type:
             refuse_other_labels(gold, system, name)
-    items = match_spans(
-        gold,
-        *systems,
-        rule=match_rule(options.match),
-        ignore_type=options.ignore_type,
-        only=options.only,
-    )
+    chosen: dict[str, Any] = {"ignore_type": options.ignore_type, "only": options.only}
+    items = match_spans(gold, *systems, rule=match_rule(options.match), **chosen)
     notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
     return Matched(
         "entities",
@@ -971,7 +921,7 @@ def _entities(
         tuple(systems),
         tagged=tuple(tagged),
         scheme=gold.scheme,
-        notes=(*notes_of_tags, *notes),
+        notes=(*reason, *notes_of_tags, *notes),
         match=options.match,
     )
 
@@ -996,35 +946,31 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     # Every item occurs once per run. Single items become units, because what several runs say about
     # the same item is not independent.
     pooled = matched.items.pooled(group.places)
-    gold, system = _repeated(matched, group)
     averaged = matched.averaged[[group.places[0]]]
+    gold = matched.gold
+    if matched.task in ("labels", "samples", "scores") and gold.units is None:
+        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
+    runs = [matched.systems[place] for place in group.places if matched.systems]
+    systems = tuple(runs[:1])  # logs of counts have no outputs
+    if runs and isinstance(gold, Labels) and gold.units is not None and gold.repeats is None:
+        # single labels are concatenated run by run
+        names, codes = union([run.names for run in runs])
+        said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
+        answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
+        nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+        gold = replace(gold, codes=answer, units=units, **nothing)
+        systems = (replace(runs[0], codes=said, names=names, units=units, **nothing),)
     return replace(
         matched,
         names=(group.name,),
         items=pooled,
         gold=gold,
-        systems=system,
+        systems=systems,
         tagged=(),
         averaged=averaged_labels(pooled, UNION) if matched.own_labels else averaged,
         runs=(),
         records=None,
     )
-
-
-def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
-    """Return gold and the pooled outputs; single labels are concatenated run by run."""
-    gold = matched.gold
-    if matched.task in ("labels", "samples", "scores") and gold.units is None:
-        gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
-    runs = [matched.systems[place] for place in group.places if matched.systems]
-    if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:
-        return gold, tuple(runs[:1])  # logs of counts have no outputs
-    names, codes = union([run.names for run in runs])
-    said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
-    answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
-    nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
-    gold = replace(gold, codes=answer, units=units, **nothing)
-    return gold, (replace(runs[0], codes=said, names=names, units=units, **nothing),)
 
 
 _FEWEST_SAMPLES_PER_CLASS = 2  # on average; with fewer, targets are texts and no classes
@@ -1045,16 +991,9 @@ def by_class(matched: Matched) -> Matched:
             f"different ones; expected 'micro'"
         )
     items = match_labels(gold, *matched.systems, positive=None)
-    note = f"{classes:,} targets are the classes of macro averages"
-    return replace(
-        matched,
-        task="labels",
-        items=items,
-        all_classes=True,
-        notes=(*matched.notes, note),
-        averaged=averaged_labels(items, None),
-        own_labels=False,
-    )
+    notes = (*matched.notes, f"{classes:,} targets are the classes of macro averages")
+    averaged: dict[str, Any] = {"averaged": averaged_labels(items, None), "own_labels": False}
+    return replace(matched, task="labels", items=items, all_classes=True, notes=notes, **averaged)
 
 
 def unpooled(matched: Matched) -> Matched:

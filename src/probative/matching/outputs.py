@@ -206,10 +206,10 @@ def _several(
     gold: Any,
 ) -> SystemOutputs:
     """Read the runs of a system; one of them may be the gold file itself."""
-    outputs, files = [], []
+    outputs = []
+    files = [str(run) if is_path(run) else None for run in several]
     for number, run in enumerate(several, start=1):
         opened, output = _output(run, f"{usual}, run {number}", answer, options, gold)
-        files.append(str(run) if opened else None)
         outputs.append(output)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
@@ -255,8 +255,8 @@ def _runs_in_tables(
     """Read the runs of a system from tables with a column that names the run."""
     outputs: list[Any] = []
     runs: list[str] = []
+    run_column = str(choices.run_column)
     for table in tables:
-        run_column = str(choices.run_column)
         parted = read_run_table(table, [options.column], run_column, options, sort=False)
         outputs += (
             replace(own, name=f"{parted.name}, run {run!r}")
@@ -284,22 +284,19 @@ def read_runs_together(
     return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
 
 
-def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
-    """Return the runs of each system; empty if no output was given as a run."""
+def group_runs(
+    given: Sequence[SystemOutputs], called: tuple[str, ...]
+) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
+    """Return the runs of each system, none if no output was given as a run; and all names."""
     if all(system.runs is None for system in given):
-        return ()
+        return (), called
     groups, at = [], 0
     for name, system in zip(called, given, strict=True):
         n = len(system.outputs)
         runs = system.runs or ("run 1",)
         groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
         at += n
-    return tuple(groups)
-
-
-def names_of_outputs(groups: tuple[RunGroup, ...], called: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of all runs; those of the systems if no output was given as a run."""
-    return tuple(f"{group.name}, {run}" for group in groups for run in group.runs) or called
+    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:

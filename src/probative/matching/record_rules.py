@@ -24,7 +24,7 @@ from probative.errors import InputError, suggestion
 from probative.reading.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative.options import ReadingOptions
 
@@ -42,7 +42,6 @@ _RULE_NAMES = (
     "ignore",
 )
 _RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
-
 
 ON_MALFORMED = ("count", "error")
 _FIELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^="])+)=(.*)', re.DOTALL)
@@ -90,68 +89,54 @@ def parse_rules(text: str) -> dict[str, Any]:
                 f"field: unknown rule {odd.strip()!r}; expected one of {', '.join(_RULE_NAMES)}"
                 + suggestion(odd, _RULE_NAMES)
             )
-        parse = _PARSERS.get(name)
         try:
-            if parse is None and not sign:
-                choices["tokens" if name == "set" else name] = True
-            elif parse is not None:
-                choices |= parse(value if sign else None)
-            else:
-                raise ValueError("no value")
-        except ValueError as error:
-            raise InputError(f"field: {part.strip()!r}; expected {error}") from None
+            found = _parse_rule(name, value if sign else None)
+        except ValueError:  # more digits than Python turns into a number
+            found = None
+        if found is None:
+            raise InputError(f"field: {part.strip()!r}; expected {_WANTED.get(name, 'no value')}")
+        choices |= found
     return choices
 
 
-def _parse_number(value: str | None) -> dict[str, Any]:
-    style = _NUMBER_STYLE.fullmatch("1234.5" if value is None else value)
-    if style is None or style[1] == style[2]:
-        raise ValueError("number, or the writing of 1234.5: number=1,234.5 or number=1.234,5")
-    return {"number": (style[1], style[2])}
-
-
-def _parse_tolerance(value: str | None) -> dict[str, Any]:
-    found = _TOLERANCE.fullmatch(value or "")
-    if found is None:
-        raise ValueError("tolerance=0.01 or tolerance=1%")
-    share = 100 if found[2] else 1
-    return {"tolerance": Fraction(found[1]) / share, "relative": bool(found[2])}
-
-
-def _parse_date(value: str | None) -> dict[str, Any]:
-    formats = () if value is None else tuple(value.split("|"))
-    for each in formats:
-        try:
-            datetime.strptime("", each).replace(tzinfo=UTC)
-            fits = False  # nothing but blanks
-        except (ValueError, re.error) as error:
-            fits = "does not match" in str(error) and "%" in each
-        if not fits:
-            raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y")
-    return {"date": formats}
-
-
-def _parse_similarity(value: str | None) -> dict[str, Any]:
-    found = _TOLERANCE.fullmatch(value or "")
-    number = 0.0 if found is None or found[2] else float(found[1])
-    if not 0 < number <= 1:
-        raise ValueError("similarity=0.8, a number above 0 and at most 1")
-    return {"similarity": number}
-
-
-def _parse_weight(value: str | None) -> dict[str, Any]:
-    if value is None or not value.isdecimal() or not 1 <= int(value) <= _LARGEST_WEIGHT:
-        raise ValueError(f"weight=5, a whole number from 1 to {_LARGEST_WEIGHT:,}")
-    return {"weight": int(value)}
-
-
-_PARSERS: dict[str, Callable[[str | None], dict[str, Any]]] = {
-    "number": _parse_number,
-    "tolerance": _parse_tolerance,
-    "date": _parse_date,
-    "similarity": _parse_similarity,
-    "weight": _parse_weight,
+_WANTED = {
+    "number": "number, or the writing of 1234.5: number=1,234.5 or number=1.234,5",
+    "tolerance": "tolerance=0.01 or tolerance=1%",
+    "date": "date or date=FORMAT|FORMAT, such as date=%d.%m.%Y",
+    "similarity": "similarity=0.8, a number above 0 and at most 1",
+    "weight": f"weight=5, a whole number from 1 to {_LARGEST_WEIGHT:,}",
 }
+
+
+def _parse_rule(name: str, value: str | None) -> dict[str, Any] | None:
+    """Return the choices of one rule; None if its value is wrong."""
+    if name == "number":
+        style = _NUMBER_STYLE.fullmatch("1234.5" if value is None else value)
+        return {name: (style[1], style[2])} if style and style[1] != style[2] else None
+    if name in ("tolerance", "similarity"):
+        found = _TOLERANCE.fullmatch(value or "")
+        if found is None:
+            return None
+        if name == "tolerance":
+            share = 100 if found[2] else 1
+            return {name: Fraction(found[1]) / share, "relative": bool(found[2])}
+        return {name: float(found[1])} if not found[2] and 0 < float(found[1]) <= 1 else None
+    if name == "date":
+        formats = () if value is None else tuple(value.split("|"))
+        return {name: formats} if all(map(_is_format, formats)) else None
+    if name == "weight":
+        number = int(value) if value is not None and value.isdecimal() else 0
+        return {name: number} if 1 <= number <= _LARGEST_WEIGHT else None
+    return {"tokens" if name == "set" else name: True} if value is None else None
+
+
+def _is_format(text: str) -> bool:
+    """Return True if a text is the format of a date."""
+    try:
+        datetime.strptime("", text).replace(tzinfo=UTC)
+        return False  # nothing but blanks
+    except (ValueError, re.error) as error:
+        return "does not match" in str(error) and "%" in text
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,10 @@ class _Trees:
         """Forget the values of the document before."""
         self._codes = {}
 
-    def tree(self, record: dict[str, Any] | None) -> _Node | None:
-        """Return the tree of a record; None if nothing is there."""
-        return self._node(record, self._root) if record else None
+    def tree(self, record: dict[str, Any] | None) -> _Node:
+        """Return the tree of a record, an object without parts if nothing is there."""
+        node = self._node(record, self._root) if record else None
+        return node or _Node(self._root, _OBJECT, -1, {}, None, None)
 
     def _node(self, value: Any, path: Path) -> _Node | None:
         form = type(value)
@@ -309,15 +310,12 @@ def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 class _Comparison:
     """Compare the tree of an output with that of gold."""
 
-    def __init__(self, gold: _Node | None, said: _Node | None):
+    def __init__(self, gold: _Node, said: _Node):
         # the outcome of a gold leaf, a returned leaf, or a pair of them
         self.found: list[tuple[int, _Node | None, _Node | None]] = []
         # scalars of both sides, in each list, that have no equal partner
         self.left: list[tuple[list[_Node], list[_Node]]] = []
-        if gold is None or said is None:
-            self._alone(gold, said)
-        else:
-            self._compare(gold, said)
+        self._compare(gold, said)
 
     def _compare(self, gold: _Node, said: _Node) -> None:
         if gold.kind != said.kind:
@@ -334,11 +332,10 @@ class _Comparison:
             parts = {p.index: p for p in gold.parts} if by_index else gold.parts
             others = {p.index: p for p in said.parts} if by_index else said.parts
             for key, part in parts.items():
-                other = others.get(key)
-                if other is None:
-                    self._alone(part, None)
+                if key in others:
+                    self._compare(part, others[key])
                 else:
-                    self._compare(part, other)
+                    self._alone(part, None)
             for key, other in others.items():
                 if key not in parts:
                     self._alone(None, other)
@@ -433,8 +430,6 @@ _USUAL_FORMATS = (
     *("%m/%d/%y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%d. %B %Y"),
 )
 _FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
-
-
 _DATE_FORMS = ("date", *(f"date={each}" for each in _USUAL_FORMATS))
 
 
@@ -512,7 +507,6 @@ class Field(NamedTuple):
 class MatchedRecords:
     """Records of systems, matched with gold."""
 
-    names: tuple[str, ...]
     items: Items  # gold fields and wrong ones; units are documents, labels are paths
     kinds: NDArray[np.int8]  # of every item in each system: an index of `KINDS`, 0 if not its own
     in_list: NDArray[np.bool_]  # True for labels that may occur several times in a document
@@ -570,7 +564,6 @@ class MatchedRecords:
         """Return some of the systems, by their numbers."""
         return replace(
             self,
-            names=tuple(self.names[i] for i in systems),
             items=self.items.of_systems(systems),
             kinds=self.kinds[list(systems)],
             wrong_values=tuple(self.wrong_values[i] for i in systems),
@@ -594,21 +587,17 @@ class MatchedRecords:
         whole = np.asarray(2 * units.tp + units.fp + units.fn, dtype=np.float64)
         return np.asarray(2 * units.tp / np.where(whole > 0, whole, np.nan))
 
-    def mean_f1(self, system: int = 0) -> float:
-        """Return the mean F1 of the documents that have a field; NaN if there is none."""
-        shares = self.document_f1(system)
-        there = shares[~np.isnan(shares)]
-        return float(there.mean()) if len(there) else float("nan")
-
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
         """Return what became of a system's outputs, given as they were read."""
+        shares = self.document_f1(system)
+        there = shares[~np.isnan(shares)]
         return RecordOutcomes(
             len(records),
             len(records.malformed),
             len(records.missing),
             len(records.repaired),
             int(np.count_nonzero(self.strict(system))),
-            self.mean_f1(system),
+            float(there.mean()) if len(there) else float("nan"),
             tuple(self.fields(system)),
             self.wrong_values[system],
             tuple(self.near_misses(system)),
@@ -636,10 +625,9 @@ def match_records(
     for document, record in enumerate(gold.documents):
         trees.next_document()
         root = trees.tree(record)
-        leaves = [] if root is None else root.leaves([])
-        begin = len(unit)
-        for place, leaf in enumerate(leaves):
-            leaf.place = begin + place
+        leaves = root.leaves([])
+        for leaf in leaves:
+            leaf.place = len(label)
             label.append(leaf.path.number)
         answer += b"\1" * len(leaves)
         alarms: dict[Any, int] = {}
@@ -675,50 +663,38 @@ def match_records(
         unit.extend([document] * (len(label) - len(unit)))
     if all_there:
         paths.refuse_unknown()
-    columns = unit, label, answer, kinds
-    items, found, there = _collect(paths, columns, len(gold.documents), rules.only_gold_paths)
+    # what was found as arrays, with the labels in alphabetical order
+    units, number = (np.array(column, dtype=np.int32) for column in (unit, label))
+    in_gold = np.frombuffer(answer, dtype=np.int8) > 0
+    found = np.frombuffer(b"".join(kinds), dtype=np.int8).reshape(len(kinds), len(units))
+    if rules.only_gold_paths:
+        kept = (np.bincount(number[in_gold], minlength=len(paths.all)) > 0)[number]
+        units, number, in_gold, found = units[kept], number[kept], in_gold[kept], found[:, kept]
+    used = sorted(np.unique(number).tolist(), key=lambda k: paths.all[k].text)
+    code = np.zeros(len(paths.all), dtype=np.int32)
+    code[used] = np.arange(len(used), dtype=np.int32)
+    there = [paths.all[k] for k in used]
+    weights = np.array([path.rule.weight for path in there], dtype=np.int64)
+    items = Items(
+        units,
+        code[number],
+        tuple(path.text for path in there),
+        in_gold,
+        np.where(in_gold, found == RIGHT, found > 0),
+        len(gold.documents),
+        np.arange(len(gold.documents), dtype=np.int32),
+        times=weights[code[number]] if (weights != 1).any() else None,
+    )
     return MatchedRecords(
-        tuple(system.name for system in systems),
         items,
         found,
         np.array([path.in_list for path in there], dtype=bool),
         tuple(wrong_values),
         tuple(dict(each) for each in explained),
-        np.array([path.rule.weight for path in there], dtype=np.int64),
+        weights,
         {path.text: path.unparsed for path in paths.all if path.unparsed},
         rules,
     )
-
-
-def _collect(
-    paths: Paths, columns: tuple[Any, ...], n_units: int, only_gold_paths: bool
-) -> tuple[Items, NDArray[np.int8], list[Path]]:
-    """Turn what was found into arrays, with the labels in alphabetical order."""
-    unit, number = (np.array(column, dtype=np.int32) for column in columns[:2])
-    answer = np.frombuffer(columns[2], dtype=np.int8) > 0
-    size = len(columns[3]), len(unit)
-    kinds = np.frombuffer(b"".join(columns[3]), dtype=np.int8).reshape(size)
-    if only_gold_paths:
-        in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
-        kept = in_gold[number]
-        unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
-    used = sorted(np.unique(number).tolist(), key=lambda k: paths.all[k].text)
-    code = np.zeros(len(paths.all), dtype=np.int32)
-    code[used] = np.arange(len(used), dtype=np.int32)
-    label = code[number]
-    there = [paths.all[k] for k in used]
-    weights = np.array([path.rule.weight for path in there], dtype=np.int64)
-    items = Items(
-        unit,
-        label,
-        tuple(path.text for path in there),
-        answer,
-        np.where(answer, kinds == RIGHT, kinds > 0),
-        n_units,
-        np.arange(n_units, dtype=np.int32),
-        times=weights[label] if (weights != 1).any() else None,
-    )
-    return items, kinds, there
 
 
 def fields_of_document(
@@ -728,7 +704,7 @@ def fields_of_document(
     rules = rules or RecordRules()
     trees = _Trees(Paths(rules), rules)
     sides = trees.tree(gold), trees.tree(said)
-    places, others = ({} if side is None else dict(_places(side, "")) for side in sides)
+    places, others = (dict(_places(side, "")) for side in sides)
     found = [
         Field(
             (g or p).path.text,  # type: ignore[union-attr]
@@ -769,8 +745,7 @@ def survey_paths(records: Records, rules: RecordRules | None = None) -> list[Pat
     examples: dict[str, dict[Any, Any]] = {}
     for record in records.documents:
         trees.next_document()
-        root = trees.tree(record)
-        leaves = [] if root is None else root.leaves([])
+        leaves = trees.tree(record).leaves([])
         documents.update({leaf.path.text for leaf in leaves})
         for leaf in leaves:
             form = _TYPES.get(type(leaf.value), "empty")

@@ -83,19 +83,14 @@ FIVE = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3
 _O, _B, _I, _E, _S = range(5)
 
 
-def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Make conlleval's tables by previous prefix, prefix, other type: chunk starts, ends."""
-    start, end = np.zeros((2, 5, 5, 2), dtype=bool)
-    start[:, [_B, _S]] = True
-    start[np.ix_([_E, _S, _O], [_E, _I])] = True
-    start[:, 1:, 1] = True
-    end[[_E, _S]] = True
-    end[np.ix_([_B, _I], [_B, _S, _O])] = True
-    end[1:, :, 1] = True
-    return start, end
-
-
-LENIENT_START, LENIENT_END = _lenient_tables()
+# conlleval's tables by previous prefix, prefix, other type: where chunks start, and end
+_STARTS, _ENDS = np.zeros((2, 5, 5, 2), dtype=bool)
+_STARTS[:, [_B, _S]] = True
+_STARTS[np.ix_([_E, _S, _O], [_E, _I])] = True
+_STARTS[:, 1:, 1] = True
+_ENDS[[_E, _S]] = True
+_ENDS[np.ix_([_B, _I], [_B, _S, _O])] = True
+_ENDS[1:, :, 1] = True
 
 # The rules of seqeval's strict mode per scheme: where a span may start, continue and end, each as
 # "previous this" with the condition on the types: = the same, ! different, nothing for any.
@@ -204,19 +199,15 @@ def _sequence(tagged: Tagged, scheme: _Scheme) -> _Sequence:
     return _translate(tagged)
 
 
-def _translate(tagged: Tagged) -> _Sequence:
-    """Return the steps of valid tags, cached until they are decoded."""
-    if tagged not in _STEPS:
-        parsed = map(_parse, tagged.names)
-        _STEPS[tagged] = _steps_of(tagged, [tag for tag in parsed if tag is not None])
-    return _STEPS[tagged]
-
-
 # Recognising a scheme and decoding by it use the same steps; `decode` drops them.
 _STEPS: WeakKeyDictionary[Tagged, _Sequence] = WeakKeyDictionary()
 
 
-def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
+def _translate(tagged: Tagged) -> _Sequence:
+    """Return the steps of valid tags, cached until they are decoded."""
+    if tagged in _STEPS:
+        return _STEPS[tagged]
+    tags = [tag for tag in map(_parse, tagged.names) if tag is not None]
     prefixes = tuple(sorted({"O"} | {prefix for prefix, _ in tags}))
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
@@ -242,7 +233,8 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
         return np.asarray(steps + (kind[one] != kind[other]), dtype=np.uint8)
 
     steps = step(previous, this), step(this, following)
-    return _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
+    _STEPS[tagged] = _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
+    return _STEPS[tagged]
 
 
 def _forbidden(scheme: _Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
@@ -321,8 +313,7 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first and last tokens of chunks as conlleval reads them."""
-    starts = sequence.in_own_codes(LENIENT_START, FIVE).reshape(-1)
-    ends = sequence.in_own_codes(LENIENT_END, FIVE).reshape(-1)
+    starts, ends = (sequence.in_own_codes(rule, FIVE).reshape(-1) for rule in (_STARTS, _ENDS))
     return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
 
 
@@ -350,7 +341,7 @@ def _well_formed(sequence: _Sequence, rules: _Scheme) -> tuple[NDArray[np.intp],
 
 def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
     """Return messages on the first tags that break the rules, and the number of all."""
-    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
+    rules = SCHEMES[scheme]
     sequence = _sequence(tagged, rules)
     places = _places(sequence, _forbidden(rules, sequence), most)
     return [str(_misplaced(tagged, rules, place)) for place in places], invalid(tagged, scheme)

@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def _same_characters(gold: Segmented, system: Segmented) -> None:
-    """Refuse segmentations of different texts."""
-    n = min(gold.n_sentences, system.n_sentences)
-    lengths = np.diff(gold.byte_first)[:n] != np.diff(system.byte_first)[:n]
-    wrong = int(np.argmax(lengths)) if lengths.any() else n
-    common = int(gold.byte_first[wrong])
-    differ = gold.characters[:common] != system.characters[:common]
-    if differ.any():
-        wrong = int(np.searchsorted(gold.byte_first, np.argmax(differ), side="right")) - 1
-    if wrong < n:
-        raise _different_text(gold, system, wrong)
-    _same_number(gold, system)
-
-
 def _same_number(gold: Segmented, system: Segmented) -> None:
     if gold.n_sentences != system.n_sentences:
         there = f"{gold.name} has {gold.n_sentences}"
@@ -58,9 +44,8 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
     where = f"sentence {sentence + 1}: " if system.line is None else ""
     line = None if system.line is None else int(system.line[sentence])
     there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
-    other = " (align_by='characters' accepts others)"
-    if place == 0:
-        other = ", or task='labels' if these are labels"
+    others = " (align_by='characters' accepts others)"
+    other = others if place else ", or task='labels' if these are labels"
     return InputError(
         f"{where}character {place + 1} differs: {given[window]!r} here, {expected[window]!r} at "
         f"{there}; expected the same text but for spaces{other}",
@@ -72,7 +57,16 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
 def match_words(gold: Segmented, *systems: Segmented) -> Items:
     """Find the distinct words of gold and of the systems, and which side has which."""
     for system in systems:
-        _same_characters(gold, system)
+        n = min(gold.n_sentences, system.n_sentences)
+        lengths = np.diff(gold.byte_first)[:n] != np.diff(system.byte_first)[:n]
+        wrong = int(np.argmax(lengths)) if lengths.any() else n
+        common = int(gold.byte_first[wrong])
+        differ = gold.characters[:common] != system.characters[:common]
+        if differ.any():
+            wrong = int(np.searchsorted(gold.byte_first, np.argmax(differ), side="right")) - 1
+        if wrong < n:
+            raise _different_text(gold, system, wrong)
+        _same_number(gold, system)
     return match_spans(gold.spans(), *(system.spans() for system in systems))
 
 
@@ -276,7 +270,18 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
     inner[gold.first] = False
     begins_by[inner] = accepted_by
     position_sentence = np.repeat(np.arange(gold.n_sentences), np.maximum(gold.lengths - 1, 0))
-    from_cut, until_cut = _right_between(gold, begins_by, positions)
+    # the first cut with both ends of each gold word; `end` may be the first character of the next
+    # sentence, which begins a word at every cut
+    offset = gold.first[gold.sentence]
+    start, end = gold.start + offset, gold.end + offset
+    from_cut = np.maximum(begins_by[start], begins_by[end])
+    # the first cut that splits it: the minimum inside, by reduceat over [start + 1, end); one
+    # character has no inside
+    until_cut = np.full(len(start), positions + 1, dtype=np.int64)
+    long = np.flatnonzero(end - start > 1)
+    if len(long):
+        limits = np.stack([start[long] + 1, end[long]], axis=1).ravel()
+        until_cut[long] = np.minimum.reduceat(begins_by, limits)[::2]
     right = from_cut < until_cut
     words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
     substrings = gold.lengths * (gold.lengths + 1.0) / 2
@@ -300,18 +305,3 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
         axis=1,
     )
     return Cuts(totals, at, (cut, sentence, step), probabilities[order], gold.n_sentences)
-
-
-def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[Ints, Ints]:
-    """Return the first cut with both ends of each gold word, and the first that splits it."""
-    offset = gold.first[gold.sentence]
-    start, end = gold.start + offset, gold.end + offset
-    # `end` may be the first character of the next sentence, which begins a word at every cut
-    from_cut = np.maximum(begins_by[start], begins_by[end])
-    # the minimum inside a word, by reduceat over [start + 1, end); one character has no inside
-    until_cut = np.full(len(start), positions + 1, dtype=np.int64)
-    long = np.flatnonzero(end - start > 1)
-    if len(long):
-        limits = np.stack([start[long] + 1, end[long]], axis=1).ravel()
-        until_cut[long] = np.minimum.reduceat(begins_by, limits)[::2]
-    return from_cut, until_cut

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from probative._validation import Ints
     from probative.reading.annotations import Spans, Text
+
+    # the labels, the number of sentences and the document of each
+    Frame = tuple[tuple[str, ...], int, NDArray[Any] | None]
 
 
 # --- Rules of matching: when a span of a system counts as right
@@ -218,14 +222,6 @@ class _Pairs:
         return _Pairs(self.system[wanted], self.gold[wanted])
 
 
-def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
-    """Return the credit of every gold span and of every span of the system, in `rule.parts`."""
-    pairs, credit = _pair_off(gold, system, rule, met)
-    of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
-    of_gold[pairs.gold] = of_system[pairs.system] = credit
-    return of_gold, of_system
-
-
 def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
     """Choose partners by a rule among the pairs `met`; return the pairs and their credit."""
     # under ``strict``, equal spans become partners before all others
@@ -281,27 +277,30 @@ def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
         alive = alive[~gone[0][s] & ~gone[1][g]]
         if not len(alive):
             break
-    taken.append(_one_by_one(pairs, alive))
-    return np.concatenate(taken)
-
-
-def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give each span of the system its first free partner, in a plain loop."""
-    chosen = []
-    served, free = set(), set(pairs.gold[alive].tolist())
+    chosen = []  # of the rest, one by one
+    served, used = set(), set()
     columns = (alive, pairs.system[alive], pairs.gold[alive])
-    for number, s, g in zip(*(column.tolist() for column in columns), strict=True):
-        if s not in served and g in free:
-            served.add(s)
-            free.discard(g)
+    for number, own, other in zip(*(column.tolist() for column in columns), strict=True):
+        if own not in served and other not in used:
+            served.add(own)
+            used.add(other)
             chosen.append(number)
-    return np.array(chosen, dtype=np.intp)
+    return np.concatenate([*taken, np.array(chosen, dtype=np.intp)])
 
 
 def _meeting(gold: _Side, system: _Side) -> _Pairs:
     """Return all pairs that share enough of the gold span."""
+    stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
+    start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
+    # a long span may overlap many later ones
+    reach = np.maximum.accumulate(end) if len(end) else end
+    begin = system.unit * stride + system.start
+    low = np.searchsorted(reach, begin, side="right")
+    high = np.searchsorted(start, system.unit * stride + system.end, side="left")
     parts = []
-    for pairs in _overlapping(gold, system):
+    for block in _ranges(low, high):
+        # only pairs whose extents (first start to last end) overlap
+        pairs = block.where(end[block.gold] > begin[block.system])
         g, s = pairs.gold, pairs.system
         shared = np.minimum(gold.end[g], system.end[s]) - np.maximum(gold.start[g], system.start[s])
         length = gold.end[g] - gold.start[g]
@@ -312,19 +311,6 @@ def _meeting(gold: _Side, system: _Side) -> _Pairs:
             shared[k] = sum(max(0, end - start) for end, start in both)
         parts.append(pairs.where((shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)))
     return _joined(parts)
-
-
-def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
-    """Yield, in blocks, the pairs whose extents (first start to last end) overlap."""
-    stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
-    start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
-    # a long span may overlap many later ones
-    reach = np.maximum.accumulate(end) if len(end) else end
-    low = np.searchsorted(reach, system.unit * stride + system.start, side="right")
-    high = np.searchsorted(start, system.unit * stride + system.end, side="left")
-    for pairs in _ranges(low, high):
-        g, s = pairs.gold, pairs.system
-        yield pairs.where(end[g] > system.unit[s] * stride + system.start[s])
 
 
 def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
@@ -407,13 +393,12 @@ def match_spans(
         shown = np.zeros_like(kind) if ignore_type else kind
         chosen = (*columns[:-1], shown)
         sides.append(tuple(column[wanted[kind]] for column in chosen) if only else chosen)
-    names = (UNTYPED,) if ignore_type else labels
+    frame = (UNTYPED,) if ignore_type else labels, gold.n_sentences, gold.text.document
     if rule.name == STRICT or rule.is_by_place:
-        items = collect(sides, names, gold.n_sentences, gold.text.document)
+        items = collect(sides, *frame)
     else:
         shapes, _ = _all_shapes(everyone)
-        parted = [_Side.of(columns, shapes) for columns in sides]
-        items = _match_by_rule(parted, rule, names, gold.n_sentences, gold.text.document)
+        items = _match_by_rule([_Side.of(columns, shapes) for columns in sides], rule, frame)
     return items.only(list(only)) if only and not ignore_type else items
 
 
@@ -437,41 +422,31 @@ def _all_shapes(sides: Sequence[Spans]) -> tuple[tuple[str, ...], list[NDArray[n
     return union([side.shapes or ("",) for side in sides])
 
 
-def _match_by_rule(
-    sides: Sequence[_Side],
-    rule: MatchRule,
-    labels: tuple[str, ...],
-    n_units: int,
-    document: NDArray[Any] | None,
-) -> Items:
+def _match_by_rule(sides: Sequence[_Side], rule: MatchRule, frame: Frame) -> Items:
     """Make items of the gold spans, found or not, and of the distinct wrong spans of systems."""
     # The counts of a system do not depend on the others. Where half a span can be right, every span
     # becomes two items of half the weight.
     gold, *systems = sides
     by_ends = rule.name == "boundary"  # else partners overlap
     met = [_within(gold, s, rule.tolerance) if by_ends else _meeting(gold, s) for s in systems]
-    found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
-    items = _items(gold, systems, found, rule, labels, n_units, document)
-    if by_ends or len(labels) < 2:
+    items = _items(sides, met, rule, frame)
+    if by_ends or len(frame[0]) < 2:
         return items  # partners always have the same label
     same = [
         m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
     ]
-    alone = [_credits_of(gold, own, rule, m) for own, m in zip(systems, same, strict=True)]
-    within = _items(gold, systems, alone, rule, labels, n_units, document)
-    return replace(items, within_labels=within)
+    return replace(items, within_labels=_items(sides, same, rule, frame))
 
 
-def _items(
-    gold: _Side,
-    systems: Sequence[_Side],
-    found: Sequence[tuple[Any, Any]],
-    rule: MatchRule,
-    labels: tuple[str, ...],
-    n_units: int,
-    document: NDArray[Any] | None,
-) -> Items:
-    """Make items from the credit of spans."""
+def _items(sides: Sequence[_Side], met: Sequence[_Pairs], rule: MatchRule, frame: Frame) -> Items:
+    """Make items from the credit of spans, in `rule.parts`, that have these possible partners."""
+    gold, *systems = sides
+    found = []  # the credit of every gold span, and of every span of the system
+    for system, own in zip(systems, met, strict=True):
+        pairs, credit = _pair_off(gold, system, rule, own)
+        of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
+        of_gold[pairs.gold] = of_system[pairs.system] = credit
+        found.append((of_gold, of_system))
     parts = range(1, rule.parts + 1)
     wrong = [
         [system.at(np.flatnonzero(rule.parts - credit >= part)).columns for part in parts]
@@ -479,10 +454,10 @@ def _items(
     ]
     # part k of a span is right if its credit is at least k, wrong if the missing credit is
     kinds = [
-        collect([gold.at(np.zeros(0, dtype=np.intp)).columns, *own], labels, n_units, document)
+        collect([gold.at(np.zeros(0, dtype=np.intp)).columns, *own], *frame)
         for own in zip(*wrong, strict=True)
     ]
-    of_gold = [np.stack([credit >= part for credit, _ in found]) for part in parts]
+    right = [np.stack([credit >= part for credit, _ in found]) for part in parts]
     n_gold, n_wrong = len(gold), sum(len(kind.unit) for kind in kinds)
     unit, label, start, end = (
         np.concatenate(
@@ -493,11 +468,10 @@ def _items(
     return Items(
         unit.astype(np.int32),
         label.astype(np.int32),
-        labels,
+        frame[0],
         np.arange(rule.parts * n_gold + n_wrong) < rule.parts * n_gold,
-        np.concatenate([*of_gold, *(kind.says for kind in kinds)], axis=1),
-        n_units,
-        document,
+        np.concatenate([*right, *(kind.says for kind in kinds)], axis=1),
+        *frame[1:],
         start=start,
         end=end,
         weight=1 / rule.parts,
@@ -518,33 +492,15 @@ class _Overlap:
         return _Overlap(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
-    def possible(self) -> int:
-        """Return the number of gold spans."""
-        return self.correct + self.incorrect + self.partial + self.missed
-
-    @property
-    def actual(self) -> int:
-        """Return the number of spans of the system."""
-        return self.correct + self.incorrect + self.partial + self.spurious
-
-    @property
-    def precision(self) -> float:
-        """Return (correct + partial / 2) / actual."""
-        return _share(self.correct + self.partial / 2, self.actual)
-
-    @property
-    def recall(self) -> float:
-        """Return (correct + partial / 2) / possible."""
-        return _share(self.correct + self.partial / 2, self.possible)
-
-    @property
-    def f1(self) -> float:
-        """Return the harmonic mean of precision and recall."""
-        return _share(2 * self.correct + self.partial, self.actual + self.possible)
-
-
-def _share(number: float, total: int) -> float:
-    return number / total if total else float("nan")
+    def scores(self) -> dict[str, float]:
+        """Return precision, recall and F1; a partial match counts half."""
+        right, pairs = self.correct + self.partial / 2, self.correct + self.incorrect + self.partial
+        said, there = pairs + self.spurious, pairs + self.missed
+        return {
+            "precision": right / said if said else nan,
+            "recall": right / there if there else nan,
+            "f1": 2 * right / (said + there) if said + there else nan,
+        }
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:

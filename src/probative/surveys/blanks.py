@@ -21,6 +21,7 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
+from probative.labels import factorise_each
 from probative.matching.choices import how_to_read
 from probative.reading.alignment import align
 from probative.reading.annotations import TEXT_COLUMNS, RowIds, Text
@@ -70,7 +71,6 @@ class _ColumnBlanks:
     shape: Layout  # its lines and columns
     columns: tuple[int, ...]  # that are written, from 0
     text: Text
-
     notes: tuple[str, ...] = ()
 
     @property
@@ -198,9 +198,8 @@ class _TableBlanks:
         if column is None:
             return None
         place = self.names.index(column)
-        number: dict[str, int] = {}
-        codes = [number.setdefault(str(row[place]), len(number)) for row in self.rows]
-        return RowIds(column, np.array(codes, dtype=np.int32), tuple(number))
+        codes, names = factorise_each((str(row[place]) for row in self.rows), len(self.rows))
+        return RowIds(column, codes, tuple(names))
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the rows of some units, with an empty last column for gold."""
@@ -227,30 +226,43 @@ class _TableBlanks:
         return "\n".join(lines) + "\n"
 
 
-def _open_table(
-    opened: Input, keep: Sequence[int | str], labels: Sequence[str], *, tags: bool
-) -> _TableBlanks:
-    """Read the columns of a table that annotators may see; never `labels`, those of systems."""
-    source = opened.source
+def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableBlanks:
+    """Read the columns of a table that annotators may see; never those of the systems' labels."""
+    source, unit = opened.source, opened.options.unit
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
-    asked = [str(column) for column in keep]
-    kept = _kept_names(source, names, asked, labels, opened.options.unit)
-    kept = _without_objects(kept, asked, [dict(zip(names, row, strict=True)) for row in rows])
-    if not kept:
-        raise _nothing_known(source, names)
+    asked, labels = [str(column) for column in keep], [str(c) for c in pool.reading.columns]
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    kept = _kept_names(source, names, records, asked, labels, unit)
     places = [names.index(name) for name in kept]
     note = (
         f"{source.name}: has no known column of texts, so the sample names its rows by "
         f"{listed(kept)} only; keep= adds columns for annotators"
     )
     tells = any(_is_text(name) for name in kept) or keep
+    side: Any = pool.sides[0]
+    part_of_row = None  # if rows are tokens, or items of units
+    if pool.task == "entities":
+        if len(rows) != side.text.n_tokens:
+            raise source.error(
+                f"{len(rows)} rows, but the outputs have {side.text.n_tokens} tokens; expected "
+                "the same number"
+            )
+        if unit not in kept and not any(n.lower().startswith(("sent", "sid")) for n in kept):
+            raise source.error(
+                "only empty lines separate sentences, and a table has none; expected a column of "
+                "sentences, or columns (CoNLL)"
+            )
+        part_of_row = side.text.sentence
+    elif len(rows) == len(side):
+        part_of_row = side.units
     return _TableBlanks(
         kind,
         "table",
         tuple(kept),
         [[row[place] for place in places] for row in rows],
-        "tag" if tags else "label",
-        delimiter=delimiter,
+        "tag" if pool.task == "entities" else "label",
+        part_of_row,
+        delimiter,
         notes=() if tells else (note,),
     )
 
@@ -263,11 +275,14 @@ def _is_text(name: str) -> bool:
 def _kept_names(
     source: Source,
     names: Sequence[str],
+    records: Sequence[dict[str, Any]],
     keep: Sequence[str],
     labels: Sequence[str],
-    unit: str | None,
+    unit: str | None = None,
+    sure: Sequence[str] = (),
 ) -> list[str]:
     """Return the columns to write; refuse requested columns that are missing or hold labels."""
+    # further columns than those of `keep` and `sure` hold no objects, which may be anything
     for name in keep:
         if name not in names:
             raise source.error(
@@ -281,30 +296,19 @@ def _kept_names(
     # columns that hold or identify a text and cannot be a system's output
     safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
     kept = [n for n in names if n in keep or (n in safe and n not in labels)]
-    if not kept:
-        raise _nothing_known(source, names)
-    return kept
 
+    def is_plain(name: str) -> bool:
+        values = [record.get(name) for record in records]
+        parts = [part for value in values if isinstance(value, list) for part in value]
+        return all(isinstance(p, str) for p in parts) and dict not in set(map(type, values))
 
-def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
-    """Return the error for a table without known columns of texts or ids."""
-    return source.error(
-        f"no column of texts or ids is known among {listed(list(names))}; expected keep= with the "
-        "columns for annotators"
-    )
-
-
-def _without_objects(
-    names: Sequence[str], sure: Sequence[str], records: Sequence[dict[str, Any]]
-) -> list[str]:
-    """Return the names that are `sure` or hold no objects, which may be anything."""
-
-    def is_plain(value: Any) -> bool:
-        if isinstance(value, list):
-            return all(isinstance(part, str) for part in value)
-        return not isinstance(value, dict)
-
-    return [n for n in names if n in sure or all(is_plain(record.get(n)) for record in records)]
+    shown = [n for n in names if n in (*keep, *sure) or (n in kept and is_plain(n))]
+    if not kept or not shown:
+        raise source.error(
+            f"no column of texts or ids is known among {listed(list(names))}; expected keep= with "
+            "the columns for annotators"
+        )
+    return shown
 
 
 def _rows_of_table(
@@ -325,10 +329,9 @@ def _rows_of_table(
     text = io.StringIO(source.data.decode(), newline="")
     lines = (line for line in text if not (comments and line.startswith("#")))
     try:
-        all_rows = [row for row in csv.reader(lines, **dialect) if row]
+        names, *body = (row for row in csv.reader(lines, **dialect) if row)
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}") from None
-    names, *body = all_rows
     for number, row in enumerate(body, start=1):
         if len(row) != len(names):
             raise source.error(
@@ -344,9 +347,7 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
     keys = list(dict.fromkeys(key for record in records for key in record))
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
     wanted = [str(column) for column in keep]
-    asked = _kept_names(source, keys, wanted, taken, None)
-    names = [name for name in keys if name in asked or name in ("text", *TOKENS)]
-    names = _without_objects(names, (*wanted, *TOKENS), records)
+    names = _kept_names(source, keys, records, wanted, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
 
     def shown(value: Any) -> Any:
@@ -408,7 +409,7 @@ def _open_documents(
         records = [dict(zip(there, row, strict=True)) for row in cells]
         wanted = [*key, *map(str, keep)]
         outputs = [*map(str, pool.reading.columns), *(sides[i].column for i in same)]
-        names = _without_objects(_kept_names(source, there, wanted, outputs, None), wanted, records)
+        names = _kept_names(source, there, records, wanted, outputs)
         held = [KEY_BORDER.join(str(record[name]) for name in key) for record in records]
         rows = [[record[name] for name in names] for record in records]
         keep = ()
@@ -453,12 +454,10 @@ def open_blanks(
         raise opened.source.error(
             f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
         )
-    columns = [str(column) for column in pool.reading.columns]
     if form in ("columns", "conllu"):
         blanks: Blanks = _open_columns(opened, keep, is_output=bool(same))
     elif form == "table":
-        blanks = _open_table(opened, keep, columns, tags=pool.task == "entities")
-        blanks = _with_parts(blanks, pool, opened)
+        blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
         blanks = _open_objects(opened, keep, tagged=form == "rows")
     else:
@@ -485,28 +484,6 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
         return like
     options = replace(how_to_read(pool.reading), task=pool.task, like=like)
     return open_input(path, options).kind
-
-
-def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks:
-    """Add the part as read of every row, if rows are tokens or items of units."""
-    side: Any = pool.sides[0]
-    if pool.task == "entities":
-        text = side.text
-        if len(blanks.rows) != text.n_tokens:
-            raise opened.source.error(
-                f"{len(blanks.rows)} rows, but the outputs have {text.n_tokens} tokens; expected "
-                "the same number"
-            )
-        named = any(name.lower().startswith(("sent", "sid")) for name in blanks.names)
-        if not named and opened.options.unit not in blanks.names:
-            raise opened.source.error(
-                "only empty lines separate sentences, and a table has none; expected a column of "
-                "sentences, or columns (CoNLL)"
-            )
-        return replace(blanks, part_of_row=text.sentence)
-    if side.units is None or len(blanks.rows) != len(side):
-        return blanks
-    return replace(blanks, part_of_row=side.units)
 
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
@@ -607,7 +584,7 @@ def _read_annotated(
     places, notes = _find(sides, pool, parts, design)
     row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
     row_of_unit[meant] = np.arange(len(meant))
-    tables = [np.zeros((len(meant), 4)) for _ in pool.names]
+    tables = np.zeros((len(pool.names), len(meant), 4))
     matches: list[Matched] = []
     with_tn = True
     for side, side_places in zip(sides, places, strict=True):
@@ -622,10 +599,10 @@ def _read_annotated(
             raise InputError(f"{found}; {wanted}") from None
         for number, table in enumerate(tables):
             counts = matched.items.counts(number, by="sentence")
+            with_tn = with_tn and counts.tn is not None
             tn = 0 * counts.tp if counts.tn is None else counts.tn
             cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
             np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
-            with_tn = with_tn and counts.tn is not None
         known = {note for output in matched.systems for note in output.notes}
         notes += [note for note in matched.notes if note not in known]  # the pool has shown these
         matches.append(matched)
@@ -637,13 +614,13 @@ def _read_annotated(
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
     """Read the annotations of all complete draws; return how many there are, and their counts."""
     # units of a draw that somebody labelled first need not be a random part of it
-    wrong: InputError | None = None
+    wrong = InputError("design: no draw; expected at least one")
     for done in range(len(design.batches), 0, -1):
         try:
             return done, _read_annotated(design, pool, annotated, done)
-        except InputError as error:
-            wrong = wrong or error  # report the error of reading all draws
-    raise wrong if wrong is not None else InputError("design: no draw; expected at least one")
+        except InputError as error:  # report the error of reading all draws
+            wrong = error if done == len(design.batches) else wrong
+    raise wrong
 
 
 def say_what_is_out(design: Design, done: int) -> list[str]:
@@ -731,18 +708,17 @@ def _by_name(
             else:
                 strange.append(name)
     missing = [place for unused in free.values() for place in unused]
-    if missing or twice or strange:
-        what = _part(pool)
-        wrong = []
-        if missing:
-            late = np.unique(batch[missing])
-            where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
-            wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
-        if twice:
-            wrong.append(f"{twice:,} occur more often than drawn")
-        if strange:
-            shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
-            wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+    what, wrong = _part(pool), []
+    if missing:
+        late = ", ".join(str(n + 1) for n in np.unique(batch[missing]))
+        where = f" (of draw {late})" if batch.max() > 0 else ""
+        wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
+    if twice:
+        wrong.append(f"{twice:,} occur more often than drawn")
+    if strange:
+        shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
+        wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+    if wrong:
         raise InputError(f"annotated: {', '.join(wrong)}; expected each drawn {what} once")
     flat = [place for side_places in places for place in side_places]
     notes = []

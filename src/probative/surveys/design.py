@@ -20,9 +20,10 @@ from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.reading.inputs import is_path
+from probative.reading.source import unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -229,19 +230,13 @@ def read_design(path: Path | str) -> Design:
     except UnicodeDecodeError:
         raise InputError("is no text; expected the file of a design", path) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", path) from None
+        raise unreadable(str(path), error) from None
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(
             "is not JSON, or is incomplete; expected the whole file of a design", path
         ) from None
-    return _from_dict(content, path)
-
-
-def _from_dict(content: Any, path: Path | str) -> Design:
-    """Build the design from its JSON object; refuse a damaged one."""
     entries = content if isinstance(content, dict) else {}
     if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)
@@ -263,7 +258,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
             batches=tuple(tuple(map(int, batch)) for batch in content["batches"]),
             basis=content["basis"],
         )
-        problem = _wrong_kind(design) or _inconsistency(design)
+        problem = next(_problems(design), None)
     except KeyError as error:
         raise InputError(f"is a design without {error}; expected the whole file", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
@@ -275,8 +270,8 @@ def _from_dict(content: Any, path: Path | str) -> Design:
     return design
 
 
-def _wrong_kind(design: Design) -> str | None:
-    """Return a message on the first entry with the wrong type, or None."""
+def _problems(design: Design) -> Iterator[str]:
+    """Yield a message on every entry with the wrong type, and then on every contradiction."""
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
     for source in (design.pool, *design.outputs, *filter(None, [design.judge])):
         texts += [("the name of a file", source.name)]
@@ -286,32 +281,26 @@ def _wrong_kind(design: Design) -> str | None:
         texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
     for what, value in texts:
         if not isinstance(value, str):
-            return f"{what} is {shown(value)}; expected text"
+            yield f"{what} is {shown(value)}; expected text"
     for value in (x for stratum in design.strata for x in (stratum.spread, stratum.beside)):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return f"the spread of a stratum is {shown(value)}; expected a number"
+            yield f"the spread of a stratum is {shown(value)}; expected a number"
     if design.basis not in _BASES:
-        return f"its basis is {shown(design.basis)}; expected one of {', '.join(_BASES)}"
+        yield f"its basis is {shown(design.basis)}; expected one of {', '.join(_BASES)}"
     if not isinstance(design.written.get("keep", []), list):
-        return "the columns to keep are not a list; expected one"
-    return None
-
-
-def _inconsistency(design: Design) -> str | None:
-    """Return a message on the first contradiction in a design, or None."""
+        yield "the columns to keep are not a list; expected one"
     if design.goal not in GOALS:
-        return f"its goal is {design.goal!r}; expected one of {', '.join(GOALS)}"
+        yield f"its goal is {design.goal!r}; expected one of {', '.join(GOALS)}"
     sizes = [stratum.size for stratum in design.strata]
     if [len(units) for units in design.order] != sizes:
-        return "its strata and its orders differ in size; expected the same number of units"
+        yield "its strata and its orders differ in size; expected the same number of units"
     units = np.concatenate(design.order) if design.order else np.zeros(0, dtype=np.int64)
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
-        return f"its orders are not of {design.pool.units} units; expected each unit once"
+        yield f"its orders are not of {design.pool.units} units; expected each unit once"
     if {len(batch) for batch in design.batches} != {len(sizes)}:
-        return "its batches do not fit its strata; expected a number for each"
+        yield "its batches do not fit its strata; expected a number for each"
     drawn, batches = [stratum.drawn for stratum in design.strata], np.array(design.batches)
     if (batches < 0).any():
-        return "its batches do not fit its strata; expected numbers of units"
+        yield "its batches do not fit its strata; expected numbers of units"
     if not np.array_equal(batches.sum(axis=0), drawn) or np.greater(drawn, sizes).any():
-        return "its batches do not add up to the drawn units; expected the same numbers"
-    return None
+        yield "its batches do not add up to the drawn units; expected the same numbers"

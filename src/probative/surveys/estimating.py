@@ -89,7 +89,7 @@ class _Survey:
     @cached_property
     def items(self) -> ItemStrata | None:
         """Return the strata of single items, split by which systems return them; None elsewhere."""
-        single = self.pool.is_single and not self.pool.all_classes
+        single = self.pool.is_single and not self.pool.matched.all_classes
         known = self.answers.counts[0]
         if not single or self.pool.judged is not None or known.tn is None:
             return None

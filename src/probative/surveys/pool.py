@@ -34,6 +34,7 @@ from probative.reading.annotations import (
 from probative.reading.inputs import annotations_of, is_path, is_series, settled
 from probative.reading.logs import Samples
 from probative.reading.records import on_same_documents
+from probative.reading.source import unreadable
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -117,17 +118,16 @@ def _usual_name(given: Any, number: int) -> str:
 # --- Confidences, from a column of the outputs
 
 
-def _confidence_of(
-    scores: Any, outputs: Sequence[Any], systems: Sequence[Annotations], options: HowToRead
-) -> Floats:
-    """Return one probability per row (item, token): the mean over the outputs."""
+def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: HowToRead) -> Pool:
+    """Return the pool with the confidences of its rows, and the variance that they imply."""
+    # one probability per row (item, token): the mean over the outputs
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
             raise InputError("scores: there are no columns; expected a number per item")
         none: dict[str, Any] = {"tag_column": None, "like": None, "unit": None}
         how = replace(options, task="labels", column=str(scores), probability_columns=(), **none)
-        numbers = []
-        for path, side in zip(outputs, systems, strict=True):
+        by_output = []
+        for path, side in zip(outputs, pool.sides, strict=True):
             kind = None if side.origin is None else side.origin.form
             if kind not in ("table", "columns", "conllu"):
                 raise InputError(
@@ -138,9 +138,23 @@ def _confidence_of(
                 raise InputError(
                     f"column {str(scores)!r} holds lists; expected a number per row (scores=)", path
                 )
-            numbers.append(_probabilities(f"scores: {path}, column {scores}", labels))
-        return np.asarray(np.mean(numbers, axis=0))
-    return _probabilities("scores", scores)
+            by_output.append(_probabilities(f"scores: {path}, column {scores}", labels))
+        numbers = np.asarray(np.mean(by_output, axis=0))
+    else:
+        numbers = _probabilities("scores", scores)
+    matched, n_rows, part = pool.matched, len(numbers), None  # the part as read of every row
+    if n_rows == matched.items.n_units:
+        part = np.arange(n_rows)
+    elif matched.task == "entities" and n_rows == matched.gold.text.n_tokens:
+        part = matched.gold.text.sentence
+    elif matched.task == "labels" and n_rows == len(matched.gold):
+        part = matched.gold.units
+    if part is None:
+        raise InputError(f"scores: {n_rows} numbers; expected one per token or item of the outputs")
+    unsure = numbers * (1 - numbers)
+    doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
+    single = pool.is_single and n_rows == pool.n_units
+    return replace(pool, probability=numbers if single else None, doubt=np.asarray(doubt))
 
 
 def _probabilities(what: str, given: Any) -> Floats:
@@ -169,25 +183,6 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
-    """Return the pool with the confidences of its rows, and the variance that they imply."""
-    matched, n_rows, part = pool.matched, len(numbers), None  # the part as read of every row
-    if n_rows == matched.items.n_units:
-        part = np.arange(n_rows)
-    elif matched.task == "entities" and n_rows == matched.gold.text.n_tokens:
-        part = matched.gold.text.sentence
-    elif matched.task == "labels" and n_rows == len(matched.gold):
-        part = matched.gold.units
-    if part is None:
-        raise InputError(
-            f"scores: {len(numbers)} numbers; expected one per token or item of the outputs"
-        )
-    unsure = numbers * (1 - numbers)
-    doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
-    single = pool.is_single and len(numbers) == pool.n_units
-    return replace(pool, probability=numbers if single else None, doubt=np.asarray(doubt))
-
-
 # --- Fingerprints of inputs
 
 
@@ -207,13 +202,9 @@ def fingerprint(data: Any) -> str:
                 content.update(file.name.encode() + b"\0" + file.read_bytes())
         else:
             with path.open("rb") as opened:
-                while piece := opened.read(1 << 24):
-                    content.update(piece)
-    except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
+                content = hashlib.file_digest(opened, "sha256")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", path) from None
+        raise unreadable(str(path), error) from None
     return f"sha256:{content.hexdigest()}"
 
 
@@ -247,11 +238,6 @@ class Pool:
     def is_single(self) -> bool:
         """Return True if every unit is one item with a yes or no, or with one label."""
         return self.unit == _ITEM and isinstance(self.sides[0], Labels)
-
-    @property
-    def all_classes(self) -> bool:
-        """Return True if every unit has one label, so that there is one item to find in it."""
-        return self.matched.all_classes
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -368,7 +354,7 @@ def read_pool(
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
-        pool = _with_confidence(pool, _confidence_of(scores, outputs, systems, options))
+        pool = _with_confidence(pool, scores, outputs, options)
     if judge is not None:
         pool = replace(pool, judged=_match(sides[-1], systems, called, choices))
     return pool
@@ -440,8 +426,7 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
     if systems is None:
         return None
     if isinstance(systems, dict):
-        missing = [name for name in design.systems if name not in systems]
-        if missing or len(systems) != len(design.systems):
+        if {*design.systems} != {*systems}:
             raise InputError(
                 f"systems: {', '.join(map(str, systems))}; expected those of the design: "
                 f"{', '.join(design.systems)}"

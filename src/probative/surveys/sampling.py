@@ -35,13 +35,7 @@ from probative.surveys.design import (
     read_design,
 )
 from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
-from probative.surveys.strata import (
-    draw_numbers,
-    evidence_of,
-    expect,
-    layers_of,
-    numbers_of,
-)
+from probative.surveys.strata import draw_numbers, evidence_of, expect, layers_of, numbers_of
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -57,9 +51,13 @@ if TYPE_CHECKING:
 # --- The files of a sample and its result
 
 
-class _Opinions(NamedTuple):
-    """Further inputs about the units of the pool: a pilot, confidences, a judge."""
+class _Asked(NamedTuple):
+    """What a sample is asked for, beside the pool or the design."""
 
+    outputs: list[Any]
+    options: SampleOptions
+    names: Sequence[str] | None
+    to: Path | str | None
     pilot: Any
     scores: Any
     judge: Any
@@ -152,42 +150,29 @@ def _finish(
 # --- Extending a sample
 
 
-def _extend_alone(
-    given: Any,
-    outputs: list[Any],
-    options: SampleOptions,
-    third: _Opinions,
-    names: Sequence[str] | None,
-    to: Path | str | None,
-) -> Sampled:
-    """Draw more units into a design (an object or its file), and write them to `to`."""
+def _extend_alone(given: Any, asked: _Asked) -> Sampled:
+    """Draw more units into a design (an object or its file), and write them."""
+    options = asked.options
     defaults = SampleOptions(add=options.add, level=options.level)
     chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
-    chosen += ["names"] if names is not None else []
+    chosen += ["names"] if asked.names is not None else []
     if chosen:
         raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
     if isinstance(given, Design):
-        return _extend(given, None, outputs, options, third, to)
+        return _extend(given, None, asked)
     if not is_path(given):
         raise InputError(f"add: {shown(given)} is no design; expected the file of one")
     read_design(given)  # refuses a damaged design before the lock is taken
-    if to is None:
+    if asked.to is None:
         raise InputError("to: missing; expected a file for the new units")
     real = Path(os.path.realpath(given))
     with hold(real.with_name(f".{real.name}.lock")):  # beside it: it is replaced as a whole
-        return _extend(read_design(given), Path(given), outputs, options, third, to)
+        return _extend(read_design(given), Path(given), asked)
 
 
-def _extend(
-    old: Design,
-    path: Path | None,
-    outputs: list[Any],
-    options: SampleOptions,
-    third: _Opinions,
-    to: Path | str | None,
-) -> Sampled:
+def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     """Draw more units into a design; the caller holds its lock."""
-    add = int(options.add or 0)
+    add, outputs = int(asked.options.add or 0), asked.outputs
     folder = Path.cwd() if path is None else path.parent
     left = old.pool.units - old.size
     if add > left:
@@ -195,13 +180,25 @@ def _extend(
             f"add: {add}, but {left:,} of the {old.pool.units:,} {old.unit}s are left; expected at "
             f"most that"
         )
-    files = None if to is None else _targets_of(to, path)
-    pool = read_again(old, folder, outputs=outputs or None, judge=third.judge, scores=third.scores)
-    evidence, notes = evidence_of(pool, third.pilot, old.units.number)
+    files = None if asked.to is None else _targets_of(asked.to, path)
+    pool = read_again(old, folder, outputs=outputs or None, judge=asked.judge, scores=asked.scores)
+    evidence, notes = evidence_of(pool, asked.pilot, old.units.number)
     expected = expect(pool, old.goal, evidence)
     new = _extended(old, expected, add)
-    blanks = None if files is None else _same_corpus(old, pool, folder, outputs)
-    return _finish(new, expected, replace(options, rng=old.seed), pool, blanks, files, notes)
+    blanks = None
+    if files is not None:
+        if old.pool.path is None:
+            raise InputError("to: the pool came from Python; leave it out")
+        text = folder / old.pool.path
+        if fingerprint(text) != old.pool.fingerprint:
+            raise InputError(
+                "was changed after the sample was drawn; expected the same pool, or a new sample",
+                text,
+            )
+        given = outputs or [None if own.path is None else folder / own.path for own in old.outputs]
+        blanks = open_blanks(text, pool, given, old.written.get("keep", ()))
+    options = replace(asked.options, rng=old.seed)
+    return _finish(new, expected, options, pool, blanks, files, notes)
 
 
 def _extended(old: Design, expected: Expected, add: int) -> Design:
@@ -210,33 +207,19 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     looked_at, basis = list(old.strata), old.basis
     if expected.evidence is not None:
         basis = expected.why
+        spreads = (expected.spreads(units) for units in old.order)
         looked_at = [
-            replace(stratum, spread=expected.spread(units), beside=expected.beside(units))
-            for stratum, units in zip(old.strata, old.order, strict=True)
+            replace(stratum, spread=spread, beside=beside)
+            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
         ]
-    keys = [stratum.key for stratum in old.strata]
+    keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
-    sizes = [stratum.size for stratum in old.strata]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
         if k > n0 or own.why not in ("all", "least"):
             why = _reason_of(own.size, int(k), 0 if k == n0 else int(low), basis)
             looked_at[place] = replace(own, why=why)
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
-
-
-def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:
-    """Open the text of the pool of a design; refuse one that has changed."""
-    if old.pool.path is None:
-        raise InputError("to: the pool came from Python; leave it out")
-    path = folder / old.pool.path
-    if fingerprint(path) != old.pool.fingerprint:
-        raise InputError(
-            "was changed after the sample was drawn; expected the same pool, or a new sample",
-            path,
-        )
-    of_design = [None if output.path is None else folder / output.path for output in old.outputs]
-    return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
 
 
 _UNITS = ("sentence", "document", "unit", "item")
@@ -351,9 +334,9 @@ def sample(
             raise InputError("names: the systems have names already; leave it out")
         given, names = list(given[0].values()), tuple(map(str, given[0]))
     names = None if names is None else names_of("names", names)
-    third = _Opinions(pilot, scores, judge)
+    asked = _Asked(given, options, names, to, pilot, scores, judge)
     if add is not None:
-        return _extend_alone(pool, given, options, third, names, to)
+        return _extend_alone(pool, asked)
     if isinstance(pool, Design):
         raise InputError("add: missing; expected how many units to add to the design")
     # the columns of one table are systems; the pool is the table if no output is given
@@ -363,35 +346,29 @@ def sample(
         given, names = given * len(columns), columns if names is None else names
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
-    return _draw(pool, given, options, third, names, to)
+    return _draw(pool, asked._replace(outputs=given, names=names))
 
 
 # --- A new sample
 
 
-def _draw(
-    corpus: Any,
-    outputs: list[Any],
-    options: SampleOptions,
-    third: _Opinions,
-    names: Sequence[str] | None,
-    to: Path | str | None,
-) -> Sampled:
+def _draw(corpus: Any, asked: _Asked) -> Sampled:
     """Draw a new sample and write it."""
+    outputs, options, judge, scores = asked.outputs, asked.options, asked.judge, asked.scores
     size = options.size
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
     goal = options.goal or ("score" if len(outputs) == 1 else "difference")
     if goal == "difference" and len(outputs) == 1:
         raise InputError("goal: one system has no difference; expected two, or goal='score'")
-    files = None if to is None else _targets_of(to)
-    more: dict[str, Any] = {"scores": third.scores, "judge": third.judge}
-    pool = read_pool(outputs, reading=options, names=names, by=options.by, **more)
+    files = None if asked.to is None else _targets_of(asked.to)
+    more: dict[str, Any] = {"by": options.by, "scores": scores, "judge": judge}
+    pool = read_pool(outputs, reading=options, names=asked.names, **more)
     if size > pool.n_units:
         there = counted(pool.n_units, pool.unit)
         raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
-    blanks = _open_corpus(corpus, pool, outputs, options.keep, to)
-    evidence, notes = evidence_of(pool, third.pilot)
+    blanks = _open_corpus(corpus, pool, outputs, options.keep, asked.to)
+    evidence, notes = evidence_of(pool, asked.pilot)
     expected = expect(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
     drawn, least = numbers_of(layers, expected, size)
@@ -402,8 +379,7 @@ def _draw(
             len(own.units),
             int(k),
             _reason_of(len(own.units), int(k), int(low), expected.why),
-            expected.spread(own.units),
-            expected.beside(own.units),
+            *expected.spreads(own.units),
         )
         for own, k, low in zip(layers, drawn, least, strict=True)
     )
@@ -421,9 +397,9 @@ def _draw(
             SystemSource(name, *_origin(own, folder))
             for name, own in zip(pool.names, outputs, strict=True)
         ),
-        judge=None if third.judge is None else SystemSource("judge", *_origin(third.judge, folder)),
+        judge=None if judge is None else SystemSource("judge", *_origin(judge, folder)),
         reading=reading_keywords(pool.reading),
-        scores=third.scores if isinstance(third.scores, (str, int)) else None,
+        scores=scores if isinstance(scores, (str, int)) else None,
         strata=strata,
         order=tuple(
             np.random.default_rng([options.rng, h]).permutation(own.units).astype(np.int64)
@@ -450,16 +426,15 @@ def _open_corpus(
         raise InputError("to: the pool came from Python; expected the path of a file for it")
     if keep:
         raise InputError("keep: the pool came from Python; leave it out")
-    if corpus is not None:
-        try:
-            number = len(corpus)
-        except TypeError:
-            raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
-        if number not in (len(pool.unit_of_part), pool.n_units):
-            raise InputError(
-                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected "
-                "the same number"
-            )
+    parts = len(pool.unit_of_part)
+    try:
+        number = parts if corpus is None else len(corpus)
+    except TypeError:
+        raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
+    if number not in (parts, pool.n_units):
+        raise InputError(
+            f"pool: {number} texts, but the outputs have {parts}; expected the same number"
+        )
     return None
 
 

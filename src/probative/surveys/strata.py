@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ _FEW_UNITS = 10  # strata with fewer labelled units show their spread only rough
 _MOST_SHARE_OF_FEW = 0.1  # most share of the score in such strata
 
 
-@dataclass(frozen=True, eq=False)
-class _Layer:
+class _Layer(NamedTuple):
     """A stratum before anything is drawn: name and key (see `Stratum`), and its units."""
 
     name: str
@@ -56,9 +55,8 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
     by_answer = pool.is_single and pool.matched.positive is not None
     code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
-    members = [np.flatnonzero(code == number) for number in range(len(names))]
-    every = zip(names, keys, members, strict=True)
-    patterns = [_Layer(name, key, units) for name, key, units in every if len(units)]
+    members = (np.flatnonzero(code == number) for number in range(len(names)))
+    patterns = [layer for layer in map(_Layer, names, keys, members) if len(layer.units)]
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
@@ -79,7 +77,7 @@ def _number(pool: Pool) -> tuple[Ints, str]:
     if len(pool.names) > 1:
         # a span may be two half items: half a span in dispute counts as one
         return np.ceil(pool.disputed).astype(np.int64), "in dispute"
-    return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
+    return pool.returned[0].astype(np.int64), "labelled" if pool.matched.all_classes else "returned"
 
 
 def _answers(pool: Pool) -> tuple[Ints, list[str], list[str]]:
@@ -102,9 +100,9 @@ def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str], list[str]]:
     several = len(pool.names) > 1
     code = np.minimum(number, 3)
     names = ["nothing returned", f"1 item {what}", f"2 items {what}", f"3 or more items {what}"]
-    if pool.all_classes and not several:
+    if pool.matched.all_classes and not several:
         code, names = np.zeros_like(number), [what]
-    elif pool.all_classes and pool.is_single:
+    elif pool.matched.all_classes and pool.is_single:
         names = ["same label", "2 different labels", "3 or more different labels"]
         code = np.clip(number - 1, 0, 2)
     elif several:
@@ -159,7 +157,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
         return np.full(2, math.inf)
     share = 0.5 / (drawn + 1)
     least = np.array([np.mean(own**2) for own in reach]) * share * (1 - share)
-    guess = np.array([expected.spread(own.units) for own in layers]) ** 2
+    guess = np.array([expected.spreads(own.units)[0] for own in layers]) ** 2
     parts = sizes**2 * draw.rest / drawn * np.maximum([guess, guess / 4], least)
     variance = parts.sum(axis=1)
     satterthwaite = (parts**2 / (drawn - 1)).sum(axis=1)
@@ -255,35 +253,23 @@ def draw_numbers(
     if least.sum() > n:
         least = before
     best = allocate(size, spreads, n, least)
-    even = _evenly(keys, size, spreads, n, least)
-    if even is not None:
-        costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
-        if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0]:
-            best = even
-    return best, least
-
-
-def _evenly(
-    keys: Sequence[str], size: Ints, spreads: Sequence[float], n: int, least: Ints
-) -> Ints | None:
-    """Return the best numbers with equal rates in strata of the same key; None without such."""
     groups = [np.flatnonzero(np.array(keys) == key) for key in dict.fromkeys(keys)]
     if len(groups) == len(keys):
-        return None
-    spread = np.asarray(spreads, dtype=np.float64)
-    together = np.array([size[members].sum() for members in groups])
+        return best, least
+    # the best numbers with equal rates in strata of the same key
+    squares = size * np.asarray(spreads, dtype=np.float64) ** 2
+    together, summed, fewest = (
+        np.array([column[members].sum() for members in groups]) for column in (size, squares, least)
+    )
     # at one rate, the strata of a group have the variance of one stratum with this spread
-    rms = [
-        np.sqrt((size[members] * spread[members] ** 2).sum() / size[members].sum())
-        for members in groups
-    ]
-    number = allocate(together, rms, n, [least[members].sum() for members in groups])
+    number = allocate(together, np.sqrt(summed / together), n, fewest)
     even = least.copy()
     for members, total in zip(groups, number.tolist(), strict=True):
         while even[members].sum() < total:  # the next unit where the rate is lowest
             open_ = members[even[members] < size[members]]
             even[open_[np.argmin((even[open_] + 0.5) / size[open_])]] += 1
-    return even
+    costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
+    return even if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0] else best, least
 
 
 # --- Expected variance of units before they are annotated
@@ -330,28 +316,22 @@ class Expected:
     why: str  # the basis: "guess", "scores", "pilot" or "judge"
     reach: Floats  # the most that every unit could change the goal, in items
 
-    def spread(self, units: NDArray[np.intp]) -> float:
-        """Return the standard deviation of the goal among units of one stratum."""
-        return float(np.sqrt(self._variances(units)[: self.n_goals].mean()))
-
-    def beside(self, units: NDArray[np.intp]) -> float:
-        """Return what the scores add to the spread if the goal is a difference; 0 for scores."""
-        scores = self._variances(units)[self.n_goals :]
-        return float(np.sqrt(_WEIGHT_OF_SCORES * scores.mean())) if len(scores) else 0.0
-
-    def placing(self, units: NDArray[np.intp]) -> float:
-        """Return the spread that decides the allocation."""
-        return float(np.hypot(self.spread(units), self.beside(units)))
-
-    def _variances(self, units: NDArray[np.intp]) -> Floats:
-        """Return the variance of every e among these units: the guess, combined with evidence."""
+    def spreads(self, units: NDArray[np.intp]) -> tuple[float, float]:
+        """Return the standard deviation of the goal among units of one stratum, and beside it."""
+        # beside it: what the scores add if the goal is a difference; 0 for scores
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
         if self.observed is not None and self.evidence is not None:
             known = np.flatnonzero(np.isin(self.evidence.units, units))
             if len(known) > 1:
                 seen = len(known) * self.observed[:, known].var(axis=1, ddof=1)
                 guess = (seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
-        return np.asarray(guess)
+        goals, scores = np.split(guess, [self.n_goals])
+        beside = np.sqrt(_WEIGHT_OF_SCORES * scores.mean()) if len(scores) else 0.0
+        return float(np.sqrt(goals.mean())), float(beside)
+
+    def placing(self, units: NDArray[np.intp]) -> float:
+        """Return the spread that decides the allocation."""
+        return float(np.hypot(*self.spreads(units)))
 
     @cached_property
     def alone(self) -> Floats:
@@ -376,10 +356,10 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     returned = pool.returned.sum(axis=1)
     expected = (weight * says * right).sum(axis=1)
     total = float((weight * right).sum()) + float(missed.sum())
-    if pool.all_classes:
+    if pool.matched.all_classes:
         total = float(len(pool.matched.gold))  # every item has exactly one label
     contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
-    to_find = np.zeros(len(contrasts)) if pool.all_classes else contrasts[:, -1]
+    to_find = np.zeros(len(contrasts)) if pool.matched.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]
     unit, n_units = pool.unit_of_item, pool.n_units
 
@@ -395,8 +375,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     observed = None
     if evidence is not None:
         observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
-    why = "guess" if pool.doubt is None else "scores"
-    why = why if evidence is None else evidence.source
+    why = evidence.source if evidence else "guess" if pool.doubt is None else "scores"
     reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
     return Expected(mean, variance, n_goals, scale, observed, evidence, why, reach)
 
@@ -420,23 +399,22 @@ def _contrasts(
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
     """Return the probability that each returned item is right."""
     says = pool.matched.items.says
-    if pool.probability is not None and not pool.all_classes and pool.matched.positive is not None:
+    if pool.probability is not None and pool.matched.positive is not None:
         return np.asarray(pool.probability[pool.unit_of_item])  # p is the probability of "yes"
     agreed, disputed = (ALONE if len(says) == 1 else AGREED), DISPUTED
     if evidence is not None:
         units = evidence.units
         agreed = _updated(agreed, evidence.right_agreed, pool.agreed[units])
         disputed = _updated(disputed, evidence.right_disputed, pool.disputed[units])
-    right = np.where(says.all(axis=0), agreed, np.where(says.any(axis=0), disputed, 0.0))
+    sure: Any = agreed
     if pool.probability is not None and evidence is None:
-        sure = says.all(axis=0)  # p is the probability of the label on which all agree
-        right = np.where(sure, pool.probability[pool.unit_of_item], right)
-    return np.asarray(right)
+        sure = pool.probability[pool.unit_of_item]  # of the label on which all agree
+    return np.where(says.all(axis=0), sure, np.where(says.any(axis=0), disputed, 0.0))
 
 
 def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
     """Return the expected number of items in every unit that nobody returns."""
-    if pool.all_classes:
+    if pool.matched.all_classes:
         return np.zeros(pool.n_units)
     nothing = (pool.agreed == 0) & (pool.disputed == 0)
     if pool.is_single and pool.matched.positive is not None:
@@ -482,7 +460,15 @@ def evidence_of(
         return None if judged is None else _evidence(judged, pool.unit_of_part, "judge"), []
     parts: Ints | None = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
-        parts, pilot = pool.parts_of(_numbers(pilot[0], pool)), pilot[1]
+        numbers, pilot = np.asarray(pilot[0]), pilot[1]
+        whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers)
+        if not whole or len(np.unique(numbers)) < len(numbers):
+            raise InputError(
+                "pilot: expected the numbers of different units, and their annotations"
+            )
+        if numbers.min() < 0 or numbers.max() >= pool.n_units:
+            raise InputError(f"pilot: a unit is not in the pool; expected 0 to {pool.n_units - 1}")
+        parts = pool.parts_of(numbers.astype(np.int64))
     side = pool.read_gold(pilot, "pilot")
     if side.task != pool.task:
         raise InputError(f"pilot: is {side.task}, but the outputs are {pool.task}")
@@ -492,8 +478,8 @@ def evidence_of(
         # keep only units (documents) of which all sentences are annotated
         unit = pool.unit_of_part
         n_found, n_all = (np.bincount(u, minlength=pool.n_units) for u in (unit[in_pool], unit))
-        whole = (n_found == n_all)[unit[in_pool]]
-        in_pool, places = in_pool[whole], places[whole]
+        kept = (n_found == n_all)[unit[in_pool]]
+        in_pool, places = in_pool[kept], places[kept]
         total = n_parts(side)
         if not len(in_pool):
             raise InputError(
@@ -506,17 +492,6 @@ def evidence_of(
             )
         side, parts = part_of(side, places), in_pool
     return _evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
-
-
-def _numbers(given: Any, pool: Pool) -> Ints:
-    """Refuse indices that are not distinct units of the pool."""
-    numbers = np.asarray(given)
-    wrong = numbers.ndim != 1 or numbers.dtype.kind not in "iu"
-    if wrong or len(np.unique(numbers)) < len(numbers) or not len(numbers):
-        raise InputError("pilot: expected the numbers of different units, and their annotations")
-    if numbers.min() < 0 or numbers.max() >= pool.n_units:
-        raise InputError(f"pilot: a unit is not in the pool; expected 0 to {pool.n_units - 1}")
-    return numbers.astype(np.int64)
 
 
 def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
@@ -545,7 +520,6 @@ def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
     items = matched.items
     units, unit = np.unique(unit_of_part, return_inverse=True)
     of_item = unit.reshape(-1)[items.unit]
-
     times = items.weights("sentence")
 
     def number(which: Any) -> Any:
@@ -553,8 +527,7 @@ def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
         counted = np.bincount(of_item[which], weights=weights, minlength=len(units))
         return np.asarray(items.weight * counted, dtype=np.float64)
 
-    everyone, anyone = items.says.all(axis=0), items.says.any(axis=0)
-    right = items.answer
+    everyone, anyone, right = items.says.all(axis=0), items.says.any(axis=0), items.answer
     return _Evidence(
         units.astype(np.int64),
         number(right & everyone),
