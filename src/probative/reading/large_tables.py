@@ -716,16 +716,18 @@ def _join(
     # the labels of gold and of the systems, each with its own notes
     sides = []
     plain = replace(options, key=(), unit=None, group=None)
-    for table, name, own in zip(scanned, names, values, strict=True):
-        is_gold = table is scanned[0]
+    for i, (table, name, own) in enumerate(zip(scanned, names, values, strict=True)):
+        is_gold = i == 0
         groups = _given(options.group) if is_gold else []
         of_group = [[table.value(g, value) for value in kinds.values[2 * width]] for g in groups]
         group = options.group if is_gold else None
         cells = _cells_of(table.kind, [name, *groups], [own, *of_group], kinds, unit, group)
         _refuse_tags(cells, name, options)
         (side,) = _sides_of_cells(table, cells, plain, tell=is_gold)
-        labels = (NOTHING if label == _STAND_IN else label for label in side.names)
-        sides.append(replace(side, names=tuple(labels)))
+        if not all(kinds.values[width + i]):  # some rows are missing
+            labels = (NOTHING if label == _STAND_IN else label for label in side.names)
+            side = replace(side, names=tuple(labels))
+        sides.append(side)
     return sides[0], sides[1:], notes
 
 
