@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.counts import PairedCounts
     from probative.reading.source import Source
 
 REGULARIZED = ("entities", "labels", "tokens")
@@ -369,12 +369,21 @@ def judge_predictions(
     folds = manifest["folds"]
     options = Options(**manifest["reading"])
     paths = [Path(folder) / fold["validation"]["file"] for fold in folds]
-    golds = [read(path, options) for path in paths]
+    golds: list[Any] = [read(path, options) for path in paths]
     sides = [
         _in_order(golds, paths, sorted(map(str, files)), options, parameter)
         for parameter, files in (("preds_a", preds_a), ("preds_b", preds_b))
     ]
-    tables, metric_names = _tables(golds, sides, only, ignore_type=ignore_type)
+    if isinstance(golds[0], Labels):
+        if only or ignore_type:
+            raise InputError("only, ignore_type: apply to spans, and these folds have labels")
+        task = LabelTask(positive_class(*golds))
+        triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
+        tables, metric_names = [task.cases(*triple) for triple in triples], task.metrics
+    else:
+        match: Any = partial(match_inputs, names=MODELS, only=only, ignore_type=ignore_type)
+        both = [match(gold, [a, b]) for gold, a, b in zip(golds, *sides, strict=True)]
+        tables, metric_names = [own.items.paired(0, 1, by=None) for own in both], PRF
     records = []
     for fold, table in zip(folds, tables, strict=True):
         train, validation = (fold[part]["sentences"] for part in ("train", "validation"))
@@ -385,21 +394,6 @@ def judge_predictions(
     known = {"names": names, "folds": tuple(records), **how}
     known |= {key: manifest[key] for key in ("task", "seed")}
     return judge_folds(tables, metrics or metric_names, **known)
-
-
-def _tables(
-    golds: Sequence[Any], sides: Sequence[Sequence[Any]], only: Sequence[str], *, ignore_type: bool
-) -> tuple[list[PairedCounts], tuple[str, ...]]:
-    """Count the eight cases of every fold; return also the default metrics."""
-    if isinstance(golds[0], Labels):
-        if only or ignore_type:
-            raise InputError("only, ignore_type: apply to spans, and these folds have labels")
-        task = LabelTask(positive_class(*golds))
-        triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
-        return [task.cases(*triple) for triple in triples], task.metrics
-    how: Any = {"names": MODELS, "only": only, "ignore_type": ignore_type}
-    matches = [match_inputs(gold, [a, b], **how) for gold, a, b in zip(golds, *sides, strict=True)]
-    return [matched.items.paired(0, 1, by=None) for matched in matches], PRF
 
 
 def _values(labels: Labels) -> list[str]:

@@ -54,6 +54,7 @@ class _Fits:
     folds: Sequence[Fold]  # positions to train on and to validate on
     task: LabelTask | _SpanTask
     seed: int  # of models that have none of their own
+    split: str  # a digest of the folds
 
     def validation_instances(self, fold: int) -> Any:
         """Return the instances that a fold (from 1) validates on."""
@@ -81,12 +82,7 @@ class _Fits:
 
 
 def _outcomes(
-    fits: _Fits,
-    *,
-    n_jobs: int | None,
-    folder: ResumableFolder | None,
-    split: str,
-    report: Callable[[int, int], None],
+    fits: _Fits, n_jobs: int | None, folder: ResumableFolder | None, report: Callable[..., None]
 ) -> dict[tuple[int, str], Outcome]:
     """Return predictions and seconds by fold (from 1) and model; reuse those kept in a folder."""
     numbers = range(1, len(fits.folds) + 1)
@@ -94,7 +90,7 @@ def _outcomes(
     results: dict[tuple[int, str], Outcome] = {}
     if folder:
         for fold, which in wanted:
-            kept = folder.load(*_part(fold, which, split))
+            kept = folder.load(*_part(fold, which, fits.split))
             if kept is not None:
                 results[fold, which] = _restore(folder, fits, fold, which, kept)
     report(len(results), len(wanted))
@@ -103,7 +99,7 @@ def _outcomes(
         folder.check_writable()
     for fold, which, outcome in _run(fits, todo, n_jobs):
         if folder:
-            folder.keep(*_part(fold, which, split), outcome)
+            folder.keep(*_part(fold, which, fits.split), outcome)
         results[fold, which] = outcome
         report(len(results), len(wanted))
     return results
@@ -463,13 +459,8 @@ def compare_models(
     cv = BlockRegularizedCV(m, random_state=seed, regularize=strata)
     block = cv.blocks(X, y, groups)
     folds = list(splits(block, m))
-    results = _outcomes(
-        _Fits((model_a, model_b), X, y, folds, task, seed),
-        n_jobs=n_jobs,
-        folder=kept,
-        split=digest("split", block),
-        report=report,
-    )
+    fits = _Fits((model_a, model_b), X, y, folds, task, seed, digest("split", block))
+    results = _outcomes(fits, n_jobs, kept, report)
     cases, records = [], []
     for number, (train, validation) in enumerate(folds, 1):
         gold = _rows(y if isinstance(y, (list, tuple)) else np.asarray(y), validation)

@@ -367,7 +367,19 @@ class BlockRegularizedCV:
         m = _repetitions(self.m)
         strata, group = self._data(X, y, groups)
         rng = _generator(self.random_state)
-        _warn_of_rare(strata, number_of_blocks(m))
+        n_blocks = number_of_blocks(m)
+        rare = [
+            f"{name!r} ({total:g})"
+            for name, total in zip(strata.names, strata.totals.tolist(), strict=True)
+            if 0 < total < n_blocks
+        ]
+        if rare:
+            some = ", ".join(rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
+            warnings.warn(
+                f"fewer members than the {n_blocks} blocks: {some}; some training halves may have "
+                f"none of them, and scores that rest on them vary from fold to fold",
+                stacklevel=2,
+            )
         if group is None:
             return _balanced_blocks(strata.kind, strata.rows, m, rng)
         sizes = np.bincount(group).astype(np.float64)
@@ -454,19 +466,3 @@ def _generator(random_state: Any) -> np.random.Generator:
         raise InputError(
             f"random_state: {shown(random_state)} is not a seed or a generator of NumPy"
         ) from None
-
-
-def _warn_of_rare(strata: _Strata, n_blocks: int) -> None:
-    """Warn of strata with fewer members than blocks."""
-    rare = [
-        f"{name!r} ({total:g})"
-        for name, total in zip(strata.names, strata.totals.tolist(), strict=True)
-        if 0 < total < n_blocks
-    ]
-    if rare:
-        shown = ", ".join(rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
-        warnings.warn(
-            f"fewer members than the {n_blocks} blocks: {shown}; some training halves may have "
-            f"none of them, and scores that rest on them vary from fold to fold",
-            stacklevel=3,
-        )

@@ -78,25 +78,6 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
-    _check_switches(reading)
-    mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
-    positive, labels = reading.positive, reading.labels
-    if reading.ignore_case and not (labels is None or isinstance(labels, str)):
-        labels = [written_alike(name, reading) for name in names_of("labels", labels)]
-    if positive is not None:
-        positive = written_alike(label_name("positive", positive), reading)
-    return replace(
-        reading,
-        only=tuple(written_alike(name, reading) for name in names_of("only", reading.only)),
-        positive=positive,
-        labels=labels,
-        mapping=mapping,
-        ignore_type=flag("ignore_type", reading.ignore_type),
-    )
-
-
-def _check_switches(reading: ReadingOptions) -> None:
-    """Refuse invalid probability columns, header, threshold or multilabel."""
     names_of("probability_columns", reading.probability_columns)
     if len(reading.probability_columns) == 1:
         raise InputError(
@@ -111,6 +92,20 @@ def _check_switches(reading: ReadingOptions) -> None:
         raise InputError(
             f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
         )
+    mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
+    positive, labels = reading.positive, reading.labels
+    if reading.ignore_case and not (labels is None or isinstance(labels, str)):
+        labels = [written_alike(name, reading) for name in names_of("labels", labels)]
+    if positive is not None:
+        positive = written_alike(label_name("positive", positive), reading)
+    return replace(
+        reading,
+        only=tuple(written_alike(name, reading) for name in names_of("only", reading.only)),
+        positive=positive,
+        labels=labels,
+        mapping=mapping,
+        ignore_type=flag("ignore_type", reading.ignore_type),
+    )
 
 
 def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:

@@ -96,13 +96,10 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     if gold.units is not None:
         unit, n_units = gold.units[items.unit], int(gold.units.max(initial=-1)) + 1
         universe = np.bincount(gold.units, weights=times, minlength=n_units)
-    items = Items(
-        unit,
-        items.label,
-        labels,
-        items.answer,
-        items.says,
-        n_units,
+    items = replace(
+        items,
+        unit=unit,
+        n_units=n_units,
         # the number of labels that a set could have is unknown
         universe=None if isinstance(gold, LabelSets) else universe,
         times=None if times is None else times[items.unit],

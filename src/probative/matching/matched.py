@@ -345,7 +345,7 @@ def match_inputs(
     refuse_repeats(paths_of(gold, systems, train_words))
     options = replace(how_to_read(choices), blank=blank)
     if isinstance(choices, GradedOptions) and (choices.scores is not None or choices.score_columns):
-        return _match_graded(gold, systems, names, options, choices)
+        return _match_graded([gold, *systems], names, options, choices)
     if isinstance(gold, Mapping) and not systems:
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
@@ -416,17 +416,14 @@ def _read_together(
 
 
 def _match_graded(
-    table: Any,
-    systems: Sequence[Any],
-    names: Sequence[str] | None,
-    options: Options,
-    choices: GradedOptions,
+    inputs: Sequence[Any], names: Sequence[str] | None, options: Options, choices: GradedOptions
 ) -> Matched:
     """Match graded scores, from lists by the names of systems or from columns of a table."""
     from probative.reading.scores import MISSING, Graded, scores_of_labels, scores_of_systems
 
     refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
-    if systems:
+    table, *others = inputs
+    if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
     notes: tuple[str, ...] = ()
     columns = [str(column) for column in choices.score_columns]

@@ -105,7 +105,14 @@ def read_apart(
         if choices.run_column is not None:
             given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:
-            given.append(_several(several, usual, answer, of_system, choices, itself))
+            outputs = []
+            for k, run in enumerate(several, start=1):
+                opened, output = _output(run, f"{usual}, run {k}", answer, of_system, itself)
+                outputs.append(output)
+                if opened and choices.tag_column is None:
+                    check_own_answer(opened, answer, choices.gold_column)
+            files = tuple(str(run) if is_path(run) else None for run in several)
+            given.append(SystemOutputs(usual, outputs, names_of_runs(files), files))
         else:
             _, output = _output(system, usual, answer, of_system, itself)
             name = short_name(system) if is_path(system) else usual
@@ -195,25 +202,6 @@ def _output(
     elif opened:
         refuse_answer_again(opened, output, answer)
     return opened, output
-
-
-def _several(
-    several: Runs,
-    usual: str,
-    answer: Annotations,
-    options: Options,
-    choices: ReadingOptions,
-    gold: Any,
-) -> SystemOutputs:
-    """Read the runs of a system; one of them may be the gold file itself."""
-    outputs = []
-    files = [str(run) if is_path(run) else None for run in several]
-    for number, run in enumerate(several, start=1):
-        opened, output = _output(run, f"{usual}, run {number}", answer, options, gold)
-        outputs.append(output)
-        if opened and choices.tag_column is None:
-            check_own_answer(opened, answer, choices.gold_column)
-    return SystemOutputs(usual, outputs, names_of_runs(files), tuple(files))
 
 
 def names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:

@@ -355,12 +355,10 @@ class _Comparison:
                 places.setdefault(part.code, []).append(part)
         rest: list[_Node] = []
         for part in gold.parts:
-            if part.kind == kind:
-                equal = places.get(part.code)
-                if equal:
-                    self._compare(part, equal.pop())
-                else:
-                    rest.append(part)
+            if part.kind == kind and places.get(part.code):
+                self._compare(part, places[part.code].pop())
+            elif part.kind == kind:
+                rest.append(part)
         others = [part for own in places.values() for part in own]
         others.sort(key=lambda part: part.index)
         pairs = self._pairs(gold.path, rest, others) if rest and others else []

@@ -289,8 +289,9 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     first, last = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
     start, end = sequence.token[first], sequence.token[last] + 1
     _STEPS.pop(tagged, None)
-    sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
-    opening = tagged.text.first[sentence]
+    text = tagged.text
+    sentence = (np.searchsorted(text.first, start, side="right") - 1).astype(np.int32)
+    opening = text.first[sentence]
     how = f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"
     notes = [*tagged.notes, Recognised(how)]
     if number:
@@ -298,17 +299,9 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
             f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "
             f"read as {'conlleval does' if repair == 'conlleval' else 'seqeval strict mode does'}"
         )
-    return Spans(
-        sentence=sentence,
-        start=start - opening,
-        end=end - opening,
-        label=sequence.kind[first],
-        labels=sequence.labels,
-        text=tagged.text,
-        notes=tuple(notes),
-        scheme=rules.name,
-        repaired=number,
-    )
+    places = sentence, start - opening, end - opening, sequence.kind[first]
+    about = sequence.labels, text, tuple(notes)
+    return Spans(*places, *about, scheme=rules.name, repaired=number)
 
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -173,7 +173,17 @@ def match_scores(
                 f"{name}: {len(side):,} scores, but {names[0]} has {len(first):,}; expected the "
                 f"same items"
             )
-        _refuse_outside(side, name, range_)
+        low, high = range_ or (-np.inf, np.inf)
+        with np.errstate(invalid="ignore"):
+            outside = side.values[(side.values < low) | (side.values > high)]
+        if len(outside):
+            some = ", ".join(f"{value:g}" for value in outside[:_EXAMPLES])
+            least, most = np.nanmin(side.values), np.nanmax(side.values)
+            raise InputError(
+                f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from "
+                f"{low:g} to {high:g} ({some}; all are between {least:g} and {most:g}); expected "
+                f"range=, the smallest and the largest possible score, or range='{NO_RANGE}'"
+            )
     values = np.stack([side.values for side in sides])
     there = np.isfinite(values).all(axis=0)
     if not there.any():
@@ -214,23 +224,6 @@ def match_scores(
             f"judge; they are taken to be drawn at random"
         )
     return items, kept, notes
-
-
-def _refuse_outside(side: Graded, name: str, range_: Range | None) -> None:
-    if range_ is None:
-        return
-    low, high = range_
-    values = side.values
-    with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((values < low) | (values > high))
-    if len(outside):
-        some = ", ".join(f"{value:g}" for value in values[outside[:_EXAMPLES]])
-        least, most = np.nanmin(values), np.nanmax(values)
-        raise InputError(
-            f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from {low:g} "
-            f"to {high:g} ({some}; all are between {least:g} and {most:g}); expected range=, the "
-            f"smallest and the largest possible score, or range='{NO_RANGE}'"
-        )
 
 
 def _words_of_range(range_: Range | None, *, said: bool) -> str:

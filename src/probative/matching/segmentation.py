@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -160,18 +160,10 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         f"{gold.n_sentences}; missing characters: {missing}, characters that gold does not have: "
         f"{extra}; words that cannot be aligned, counted as wrong: {lost}"
     )
-    moved = replace(
-        system,
-        characters=gold.characters,
-        byte_first=gold.byte_first,
-        first=gold.first,
-        sentence=system.sentence[order],
-        start=start[order],
-        end=end[order],
-        source=None,
-        block=None,
-    )
-    return moved, (note,)
+    text = {name: getattr(gold, name) for name in ("characters", "byte_first", "first")}
+    words: dict[str, Any] = {"start": start[order], "end": end[order]}
+    words |= {"sentence": system.sentence[order], "source": None, "block": None}
+    return replace(system, **text, **words), (note,)
 
 
 def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:

@@ -61,17 +61,11 @@ class _Survey:
 
     def project(self, name: str, options: EstimateOptions) -> PoolScore:
         """Prepare the estimates of the pool in one metric."""
-        rows = self.design.units.number
-        scores = PoolScores.of(
-            self.answers.counts,
-            self.draw,
-            scored_as(self.answers.matched, name),
-            level=options.level,
-            beta=options.beta,
-            finite=not options.population,
-            judge=self.judge,
-            disputed=self.pool.disputed[rows],
-        )
+        metric = scored_as(self.answers.matched, name)
+        how: dict[str, Any] = {"level": options.level, "beta": options.beta}
+        how |= {"finite": not options.population, "judge": self.judge}
+        how["disputed"] = self.pool.disputed[self.design.units.number]
+        scores = PoolScores.of(self.answers.counts, self.draw, metric, **how)
         return PoolScore(name, self, scores, options)
 
     @cached_property
@@ -129,16 +123,9 @@ class PoolScore(PairScore):
         known = _known(found)
         if self._items is not None:
             found = rare_score(self._items, self.scores.metric, system=system, **self._how)
-        return EstimatedScore(
-            self.survey.pool.names[system],
-            self.metric,
-            found.estimate,
-            found.low,
-            found.high,
-            level=self.options.level,
-            **known,
-            note="; ".join(found.notes) or None,
-        )
+        known |= {"level": self.options.level, "note": "; ".join(found.notes) or None}
+        limits = found.estimate, found.low, found.high
+        return EstimatedScore(self.survey.pool.names[system], self.metric, *limits, **known)
 
     @cached_property
     def _found(self) -> Callable[[int, int], Any]:

@@ -351,12 +351,22 @@ def read_pool(
         positive = found if any(found in side.names for side in labels) else None
     choices = replace(choices, task=systems[0].task, positive=positive)
     called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
-    matched = _match(systems[0], systems, called, choices)
+
+    def match(answer: Annotations) -> Matched:
+        """Match the outputs to an output or a judge in the place of gold."""
+        in_columns = answer.origin is not None and answer.origin.form in _IN_COLUMNS
+        # columns were applied when the files were read
+        own = replace(choices, key=(), columns=() if in_columns else choices.columns)
+        same = answer.task == "labels"  # systems may differ in their entity types
+        how: dict[str, Any] = {"find_positive": False, "same_labels": same, "reading": own}
+        return match_inputs(answer, systems, names=called, **how)
+
+    matched = match(systems[0])
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
     if scores is not None:
         pool = _with_confidence(pool, scores, outputs, options)
     if judge is not None:
-        pool = replace(pool, judged=_match(sides[-1], systems, called, choices))
+        pool = replace(pool, judged=match(sides[-1]))
     return pool
 
 
@@ -467,26 +477,6 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
             data if is_path(data) else None,
         )
     return data
-
-
-def _match(
-    answer: Annotations,
-    systems: Sequence[Annotations],
-    names: tuple[str, ...],
-    choices: ReadingOptions,
-) -> Matched:
-    """Match the outputs to an output or a judge in the place of gold."""
-    if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
-        choices = replace(choices, columns=())  # they were applied when the files were read
-    choices = replace(choices, key=())
-    return match_inputs(
-        answer,
-        list(systems),
-        names=names,
-        find_positive=False,
-        same_labels=answer.task == "labels",  # systems may differ in their entity types
-        reading=choices,
-    )
 
 
 def _unit(matched: Matched, by: str | None) -> str:

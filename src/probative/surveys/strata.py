@@ -358,7 +358,16 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     total = float((weight * right).sum()) + float(missed.sum())
     if pool.matched.all_classes:
         total = float(len(pool.matched.gold))  # every item has exactly one label
-    contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
+    # the gradients in items, those of the goal first
+    below = np.maximum(returned + total, 1.0)
+    scores = np.zeros((len(says), len(says) + 1))
+    scores[:, :-1] = np.diag(2 / below)
+    scores[:, -1] = -(2 * expected / below) / below
+    scale = float(below.mean()) / 2
+    pairs = combinations(range(len(says)), 2) if goal == "difference" else ()
+    gaps = [scores[b] - scores[a] for a, b in pairs]
+    n_goals = len(gaps) or len(scores)
+    contrasts = np.stack([*gaps, *scores]) * scale
     to_find = np.zeros(len(contrasts)) if pool.matched.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]
     unit, n_units = pool.unit_of_item, pool.n_units
@@ -378,22 +387,6 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     why = evidence.source if evidence else "guess" if pool.doubt is None else "scores"
     reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
     return Expected(mean, variance, n_goals, scale, observed, evidence, why, reach)
-
-
-def _contrasts(
-    right: Floats, returned: Floats, total: float, goal: str
-) -> tuple[Floats, int, float]:
-    """Return the gradients in items, those of the goal first; the number of goals; the scale."""
-    below = np.maximum(returned + total, 1.0)
-    f1 = 2 * right / below
-    scores = np.zeros((len(right), len(right) + 1))
-    scores[:, :-1] = np.diag(2 / below)
-    scores[:, -1] = -f1 / below
-    scale = float(below.mean()) / 2
-    if goal == "score":
-        return scores * scale, len(scores), scale
-    pairs = [scores[b] - scores[a] for a, b in combinations(range(len(right)), 2)]
-    return np.stack([*pairs, *scores]) * scale, len(pairs), scale
 
 
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
