@@ -114,7 +114,7 @@ coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 
-# All benchmarks; their figures go into docs/tested.md. `make bench WRITE=` only prints them, and `make bench ONLY="labels many"` runs some.
+# All benchmarks; their figures go into docs/results/benchmarks.csv. `make bench WRITE=` only prints them, and `make bench ONLY="labels many"` runs some.
 WRITE = --write
 bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/run.py $(WRITE) $(ONLY)

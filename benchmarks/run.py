@@ -1,14 +1,14 @@
 """All benchmarks, or those named: ``python benchmarks/run.py [--write] [NAME ...]``.
 
-With ``--write`` the figures of each go into the table of docs/tested.md as soon as it has ended or
+With ``--write`` the figures of each go into docs/results/benchmarks.csv as soon as it has ended or
 is interrupted, in place of its last ones: a run can be broken off, and done in parts.
 """
 
 from __future__ import annotations
 
+import csv
 import importlib
 import platform
-import re
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -18,10 +18,8 @@ OTHER = {"run", "timing", "train_runs"}
 PEERS = ("numpy", "scipy", "scikit-learn", "statsmodels", "krippendorff", "seqeval", "pandas")
 FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "docs" / "tested.md"
-HEAD = (
-    "| measured | here | peer | ratio | at most | memory here | date |\n"
-    "| :--- | ---: | ---: | ---: | ---: | ---: | :--- |\n"
-)
+TABLE = FOLDER.parent / "docs" / "results" / "benchmarks.csv"
+HEAD = ("measured", "here", "peer", "ratio", "limit", "memory", "date")
 BEGIN, END = "<!-- figures of the benchmarks -->", "<!-- end of the figures -->"
 
 
@@ -42,19 +40,21 @@ def main(words: list[str]) -> bool:
 
 
 def write() -> None:
-    """Put the figures of this run into the page, and keep the others that it holds."""
+    """Put the figures of this run into the table, and keep the others that it holds."""
     timing = importlib.import_module("timing")
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    old, after = rest.split(END)
-    rows = {row.split(" | ")[0]: row for row in re.findall(r"^\| (?!measured|:).*$", old, re.M)}
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = {row[0]: row for row in list(csv.reader(file))[1:]}
     today = datetime.now(UTC).date().isoformat()
     for line in (line for lines in timing.SHOWN.values() for line in lines):
         memory = "" if line.peaks is None else f"{line.peaks[0] / 1e6:.3g} MB"
-        cells = line.what, line.shown(line.ours), line.shown(line.peer), f"{line.ratio:.3g}"
-        rows[f"| {line.what}"] = f"| {' | '.join((*cells, f'{line.at_most:g}', memory, today))} |"
-    table = HEAD + "\n".join(rows.values())
-    PAGE.write_text(f"{before}{BEGIN}\n{_versions()}\n\n{table}\n{END}{after}", encoding="utf-8")
+        cells = line.shown(line.ours), line.shown(line.peer), f"{line.ratio:.3g}"
+        rows[line.what] = [line.what, *cells, f"{line.at_most:g}", memory, today]
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEAD, *rows.values()])
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{_versions()}\n{END}{after}", encoding="utf-8")
 
 
 def _versions() -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-MEMORY_LIMIT = "1GB"
+_MEMORY_LIMIT = "1GB"
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*", re.ASCII)
 _SMALLEST_MEMORY_LIMIT = 50e6  # bytes; with less the engine cannot even read a file
 _MAGIC = re.compile(r"[*?\[]")
@@ -91,7 +91,7 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
     settings: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        "memory_limit": memory_limit or MEMORY_LIMIT,
+        "memory_limit": memory_limit or _MEMORY_LIMIT,
         "preserve_insertion_order": "false",
         "temp_directory": str(folder / "spilled"),
     }

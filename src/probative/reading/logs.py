@@ -282,7 +282,9 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     if archive is None:
         document = source.document
         # a log may be written without its samples
-        return document, source.expect(list, "'samples' of the log", document.get("samples"))
+        if document.get("samples") is None:
+            raise source.error("the log has no samples; expected one that was written with them")
+        return document, source.expect(list, "'samples' of the log", document["samples"])
     needed_names = "header.json", "summaries.json"  # the summaries hold all scores
     for needed in needed_names:
         if needed not in archive.namelist():
@@ -422,7 +424,10 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
 def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
-        evaluation = source.expect(dict, "'evaluation'", record.get("evaluation"), number)
+        if "evaluation" not in record:
+            missing = "the record has no 'evaluation'; expected one in every line"
+            raise source.error(missing, number)
+        evaluation = source.expect(dict, "'evaluation'", record["evaluation"], number)
         asked = _get(record, "input", "raw")
         name, key = ("score", "score") if graded else ("correct", "is_correct")
         content = record.get("sample_hash") or (_digest(asked) if asked else "")

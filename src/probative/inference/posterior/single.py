@@ -512,7 +512,7 @@ _ORDERS_OF_METRIC = {
 }
 
 
-def invert(
+def _invert(
     tails: Callable[[Array], tuple[Array, Array]], q: Array, low: float, high: float, start: Array
 ) -> Array:
     """Find where a distribution function (with its density) is q by Newton's method in brackets."""
@@ -539,7 +539,7 @@ def limits_beyond(
 ) -> tuple[float, float]:
     """Find the two differences of a score beyond each of which lies the probability `tail`."""
     q, most = np.array([tail, 1 - tail]), score.high - score.low
-    low, high = invert(tails, q, -most, most, centre + sd * special.ndtri(q))
+    low, high = _invert(tails, q, -most, most, centre + sd * special.ndtri(q))
     return float(low), float(high)
 
 
@@ -701,7 +701,7 @@ class Single:
 
         q = 1 - q if upper else q
         start = self.centre + self.sd * special.ndtri(q)
-        return invert(tails, q, self.own.low, self.own.high, start)
+        return _invert(tails, q, self.own.low, self.own.high, start)
 
     @cached_property
     def moments(self) -> tuple[float, float]:
