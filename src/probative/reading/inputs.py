@@ -51,7 +51,7 @@ def _are_records(data: Any) -> bool:
     """Return True if these are records in a list, or by their keys."""
     if isinstance(data, Mapping):
         entries = list(data.values())
-    elif isinstance(data, (list, tuple)):
+    elif isinstance(data, (list, tuple)) and not isinstance(next(iter(data), None), str):
         entries = [one for one in data if one is not None]
     else:
         return False
@@ -236,11 +236,16 @@ def _texts_of(side: list[Any]) -> set[str] | None:
 
 def _refuse_sentences(lists: list[list[Any]]) -> None:
     """Refuse texts that differ only in their spaces: sentences or labels."""
-    texts = [side for side in lists if all(issubclass(kind, str) for kind in set(map(type, side)))]
+    texts = [side for side in lists if isinstance(side[0], str)]
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
-    if not any(" " in text.strip() for text in set(gold)) or gold in others:
+    try:
+        spaced = any(isinstance(text, str) and " " in text.strip() for text in set(gold))
+    except TypeError:  # an entry is unhashable
+        return
+    every_text = (text for side in texts for text in side)
+    if not spaced or gold in others or not all(isinstance(text, str) for text in every_text):
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
     if all(other == letters for other in theirs):
