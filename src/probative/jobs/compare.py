@@ -36,6 +36,7 @@ from probative.jobs.score import (
     facts_of_reading,
     match_beside,
     match_of,
+    no_collection,
     refuse_nothing,
     score_in,
     scores_in,
@@ -156,7 +157,9 @@ def _by_label(
     if choices.unit == "item" and len(a) == len(b) == 1:
         cells = items.paired(a[0], b[0], by="label")
         width = 8 if cells.has_negatives and negatives else 7
-        tables = map(PairedCounts, cells.cases[:, :width])
+        distinct, kind = np.unique(cells.cases[:, :width], axis=0, return_inverse=True)
+        made = list(map(PairedCounts, distinct))
+        tables = (made[k] for k in kind.ravel().tolist())
     else:
         rows = "datum" if choices.unit == "item" else choices.unit
         # units without the label count for nothing but its true negatives
@@ -165,15 +168,18 @@ def _by_label(
     known: dict[bytes, LabelDifference] = {}  # of equal tables once
     differences = []
     beta = getattr(score, "beta", 1.0)
-    for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
-        if use:
-            number = paired.multiplicity
-            key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
-            if key not in known:
-                gap = difference(paired, metric, level=choices.level, beta=beta)
-                known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
-            pvalue = _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
-            differences.append(replace(known[key], label=label, pvalue=pvalue))
+    with no_collection():
+        for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
+            if use:
+                number = paired.multiplicity
+                key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+                if key not in known:
+                    gap = difference(paired, metric, level=choices.level, beta=beta)
+                    known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
+                pvalue = (
+                    _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
+                )
+                differences.append(replace(known[key], label=label, pvalue=pvalue))
     adjusted = iter(adjust_pvalues([d.pvalue for d in differences if d.pvalue is not None]))
     return tuple(
         d if d.pvalue is None else replace(d, p_adjusted=float(next(adjusted))) for d in differences
