@@ -9,6 +9,8 @@ array-valued counts are arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -72,8 +74,10 @@ _SMALLEST_SLOPE = 1e-13  # times the number of items; a smaller derivative is a 
 
 def _divide(top: Any, bottom: Any, undefined: float = np.nan) -> Any:
     """Divide; return NaN, or another value, where the denominator is 0."""
+    there = np.asarray(bottom) > 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), undefined)
+        value = np.asarray(np.divide(top, bottom))
+    return value if there.all() else np.where(there, value, undefined)
 
 
 def _informed(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -227,12 +231,15 @@ class Share:
     def proportion(self, counts: Counts) -> tuple[Any, Any]:
         """Return the number of hits, and the number of hits and misses."""
         hits, misses = (
-            sum(getattr(counts, cell) for cell in cells) for cells in (self.hits, self.misses)
+            reduce(add, (getattr(counts, cell) for cell in cells))
+            for cells in (self.hits, self.misses)
         )
         return hits, hits + misses
 
     def score(self, proportion: _Value) -> _Value:
         """Return the score for a share of hits."""
+        if self.factor == 2:
+            return (proportion + proportion) / (1 + proportion)
         return self.factor * proportion / (1 + (self.factor - 1) * proportion)
 
 

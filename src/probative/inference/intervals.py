@@ -121,7 +121,7 @@ _NOTES = np.array(
 )
 _UNDEFINED, _OVERSHOOT, _DEGENERATE, _TAKEN_OVER, _OUTSIDE = range(1, 6)
 
-_TABLES_AT_ONCE = 1 << 15  # so that their columns stay in the processor's cache
+_TABLES_AT_ONCE = 1 << 16  # so that their columns stay in the processor's cache
 
 
 def interval(

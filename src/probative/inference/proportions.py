@@ -38,10 +38,10 @@ def wilson(x: Any, n: Any, z: Any) -> _Limits:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
     k = z**2 / n
     share, rest = x / n, (n - x) / n
-    root = k / 2 + np.sqrt(k * (share * rest + k / 4))
+    root = 0.5 * k + np.sqrt(k * (share * rest + 0.25 * k))
     # The product of the roots is p̂²/(1+k): dividing by the large root gives the small one without
     # cancellation, and the same for 1-p; p̂ = 0 and p̂ = 1 then give 0 and 1 exactly.
-    return share**2 / (share + root), 1 - rest**2 / (rest + root)
+    return share * share / (share + root), 1 - rest * rest / (rest + root)
 
 
 def jeffreys(x: Any, n: Any, tail: float) -> _Limits:
