@@ -309,7 +309,9 @@ def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
     tn = 0.0 * counts.tp if counts.tn is None else counts.tn
     number = np.array([counts.tp, counts.fp, counts.fn, tn])
-    kinds = _OF_EACH_KIND.reshape(4, *(1 for _ in counts.shape))
+    kinds = _OF_EACH_KIND
+    if counts.shape:  # reshaping checks the counts, which takes longer than the rest
+        kinds = kinds.reshape(4, *(1 for _ in counts.shape))
     return (number * _influence(kinds, counts, metric, beta) ** 2).sum(axis=0)
 
 

@@ -125,11 +125,10 @@ class IndependentPosterior(Outcomes):
         if name == "sf":
             return self._swapped.cdf(-d)
         beyond = np.abs(d) >= 1  # where no difference of scores lies
-        inside = np.where(beyond, 0.0, d)
-        found = self._evaluate(lambda pair, d: pair.averages(d, name)[0], inside)
         if not beyond.any():
-            return found
-        return plain(np.where(beyond, (d > 0) * (name == "cdf"), found))
+            return self._evaluate(lambda pair, d: pair.averages(d, name)[0], d)
+        inside = self._at(name, np.where(beyond, 0.0, d))
+        return plain(np.where(beyond, (d > 0) * (name == "cdf"), inside))
 
     def _better(self, rope: float) -> tuple[Array, Array]:
         if rope:
