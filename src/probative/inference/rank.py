@@ -145,7 +145,7 @@ def average_ranks(scores: Array) -> tuple[Array, Mask]:
     return rank, rounded == sorted_scores[:, :1]
 
 
-# --- Tie letters: which systems are not told apart, as letters beside their names
+# --- Tie letters: systems that the data do not distinguish share a letter
 
 _MOST = 5  # groups per system, beyond which they would be more than anybody reads
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class _Asked(NamedTuple):
-    """What a sample is asked for, beside the pool or the design."""
+    """Choices of a sample, beside the pool or the design."""
 
     outputs: list[Any]
     options: SampleOptions
