@@ -36,12 +36,11 @@ def wald(x: Any, n: Any, z: float) -> _Limits:
 
 def wilson(x: Any, n: Any, z: Any) -> _Limits:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
-    k = z**2 / n
-    share, rest = x / n, (n - x) / n
-    root = 0.5 * k + np.sqrt(k * (share * rest + 0.25 * k))
+    misses, share = n - x, x / n
+    root = z * np.sqrt(share * misses + 0.25 * z * z) + 0.5 * z * z  # times n
     # The product of the roots is p̂²/(1+k): dividing by the large root gives the small one without
     # cancellation, and the same for 1-p; p̂ = 0 and p̂ = 1 then give 0 and 1 exactly.
-    return share * share / (share + root), 1 - rest * rest / (rest + root)
+    return share * x / (x + root), 1 - misses / n * misses / (misses + root)
 
 
 def jeffreys(x: Any, n: Any, tail: float) -> _Limits:
