@@ -75,6 +75,7 @@ class Option:
 # how texts are read by default (see `Option.parser`), by what stands for them in the help
 _READERS = {"A,B": "name_list", "LOW,HIGH": "name_list", "D": "points", "N": "whole"}
 _READERS |= dict.fromkeys(("MB", "MIB", "NUMBER", "P"), "number")
+_READERS |= dict.fromkeys(("DIR", "SITE"), "Path")
 
 
 def shared(text: str, **how: Any) -> Option:

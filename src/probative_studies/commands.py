@@ -716,15 +716,12 @@ def bayes(
     given: Annotated[
         _BayesStudyOptions, chosen(_BayesStudyOptions, "replicates n level prior rope weight rng")
     ],
-    task: Annotated[
-        str,
-        Option(
-            metavar="NAME",
-            help="Which figure --figure draws: cws, ner or org.",
-            among=("cws", "ner", "org"),
-            needs=("figure",),
-        ),
-    ] = "cws",
+    task: str = field_of(
+        "NAME: Which figure --figure draws: cws, ner or org.",
+        "cws",
+        among=("cws", "ner", "org"),
+        needs=("figure",),
+    ),
     out: output.RandomDrawn,
 ) -> None:
     """The paper of the Bayes test, computed again: tables 2 to 5, figures 1 to 3, simulation.
@@ -760,23 +757,18 @@ def bayes(
 
 def chunking(
     *,
-    cws: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE",
-            help="Segmented text, such as SIGHAN 2005's pku_training.utf8; repeatable.",
-        ),
-    ] = None,
-    ner: Annotated[
-        list[str] | None,
-        Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
-    ] = None,
+    cws: tuple[str, ...] | None = field_of(
+        "FILE: Segmented text, such as SIGHAN 2005's pku_training.utf8; repeatable.", several=True
+    ),
+    ner: tuple[str, ...] | None = field_of(
+        "FILE: Entities, such as CoNLL-2003's eng.train; repeatable.", several=True
+    ),
     given: Annotated[
         _ChunkingOptions,
         chosen(_ChunkingOptions, "label features encoding c2 max_iterations m rng"),
     ],
-    jobs: options.Jobs = None,
-    resume: options.Resume = None,
+    jobs: int | None = options.JOBS(None),
+    resume: Path | None = options.RESUME(None),
     out: output.RandomOutput,
 ) -> None:
     """Does a finer tag set make a better chunker? Wang and Li's three experiments on your corpora.
@@ -802,15 +794,12 @@ def coverage(
     given: Annotated[
         _CoverageOptions, chosen(_CoverageOptions, "sizes cells methods metric level")
     ],
-    plot: Annotated[
-        str,
-        Option(
-            metavar="NAME",
-            help="What --figure draws: coverage, length or heatmap.",
-            among=("coverage", "length", "heatmap"),
-            needs=("figure",),
-        ),
-    ] = "coverage",
+    plot: str = field_of(
+        "NAME: What --figure draws: coverage, length or heatmap.",
+        "coverage",
+        among=("coverage", "length", "heatmap"),
+        needs=("figure",),
+    ),
     out: output.Drawn,
 ) -> None:
     """Do the intervals cover what they promise? Exact coverage, length, overshoot, degeneracy.
@@ -864,13 +853,9 @@ _ALIKE = ("curve", "spaces", "epochs", "device", "rng", "steps", "level")
 
 
 def segmentation(
-    train: Annotated[
-        str, Option(metavar="FILE", help="CoNLL-U, columns or segmented text to train on.")
-    ],
-    dev: Annotated[
-        str, Option(metavar="FILE", help="The same, for the choice of the network's epoch.")
-    ],
-    test: Annotated[str, Option(metavar="FILE", help="The same, to be scored on.")],
+    train: str = field_of("FILE: CoNLL-U, columns or segmented text to train on.", required=True),
+    dev: str = field_of("FILE: The same, for the choice of the network's epoch.", required=True),
+    test: str = field_of("FILE: The same, to be scored on.", required=True),
     *,
     given: Annotated[
         _SegmentationOptions,
@@ -879,13 +864,10 @@ def segmentation(
             "systems sizes step curve epochs device spaces steps language level rng",
         ),
     ],
-    resume: options.Resume = None,
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output", "-o", metavar="DIR", help="Write tables, figures, outputs and JSON there."
-        ),
-    ] = None,
+    resume: Path | None = options.RESUME(None),
+    output: Path | None = field_of(
+        "--output -o DIR: Write tables, figures, outputs and JSON there."
+    ),
     out: output.RandomOutput,
 ) -> None:
     """Is recall the score to trust? Three word segmenters, a threshold sweep, a learning curve.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from probative.cli.options import Argument
+from probative.cli.options import argument
 from probative.cli.output import RandomDrawn
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, BayesOptions, shared
+from probative.options import INPUT, OUTPUT, BayesOptions, choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,40 +20,34 @@ _JUDGING = ("rope", "prior", "beta", "level", "weight")
 
 
 def bayes(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            "FOLDS_A FOLDS_B",
-            "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
-            "for each model, or one file with a column named model.",
-        ),
-    ] = None,
+    files: list[str] = argument(
+        "FOLDS_A FOLDS_B",
+        "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file for each "
+        "model, or one file with a column named model.",
+        several=True,
+        required=False,
+    ),
     *,
-    folds: Annotated[
-        str | None,
-        shared(
-            "DIR: Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
-            heading=INPUT,
-            excludes=("files",),
-        ),
-    ] = None,
-    preds_a: Annotated[
-        str | None,
-        shared("GLOB: The predictions of the baseline, one file per fold.", heading=INPUT),
-    ] = None,
-    preds_b: Annotated[
-        str | None, shared("GLOB: The predictions of the challenger, likewise.", heading=INPUT)
-    ] = None,
+    folds: str | None = choice(
+        "DIR: Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
+        heading=INPUT,
+        parser=None,
+        excludes=("files",),
+    ),
+    preds_a: str | None = choice(
+        "GLOB: The predictions of the baseline, one file per fold.", heading=INPUT
+    ),
+    preds_b: str | None = choice(
+        "GLOB: The predictions of the challenger, likewise.", heading=INPUT
+    ),
     given: BayesOptions,
-    plot: Annotated[
-        str,
-        shared(
-            "NAME: What --figure draws: densities or difference.",
-            heading=OUTPUT,
-            among=("densities", "difference"),
-            needs=("figure",),
-        ),
-    ] = "densities",
+    plot: str = choice(
+        "NAME: What --figure draws: densities or difference.",
+        "densities",
+        heading=OUTPUT,
+        among=("densities", "difference"),
+        needs=("figure",),
+    ),
     out: RandomDrawn,
 ) -> None:
     """Compare two models by the counts of a cross-validation, with the Bayes test.
@@ -64,7 +58,7 @@ def bayes(
 
     one_of("--plot", plot, ("densities", "difference"))
     if folds is None and preds_a is None and preds_b is None:
-        _from_counts(files or [], given, plot, out)
+        _from_counts(files, given, plot, out)
         return
     if files:
         raise InputError("--folds: cannot be combined with files of counts")

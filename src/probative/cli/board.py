@@ -4,60 +4,47 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-from probative.cli.options import Argument, Processes, named_by_flags
+from probative.cli.options import PROCESSES, argument, named_by_flags
 from probative.cli.output import RandomOutput, progress
 from probative.errors import InputError
-from probative.options import OUTPUT, BoardOptions, shared
+from probative.options import OUTPUT, BoardOptions, choice
 
 
 def board(
-    gold: Annotated[str, Argument("GOLD", "The gold file.")],
-    submissions: Annotated[
-        str,
-        Argument(
-            "SUBMISSIONS",
-            "A folder of submissions: files, or folders with one file each, which name them. "
-            "NAME.meta.toml, or meta.toml in a folder, gives team, paper, code and date.",
-        ),
-    ],
+    gold: str = argument("GOLD", "The gold file."),
+    submissions: str = argument(
+        "SUBMISSIONS",
+        "A folder of submissions: files, or folders with one file each, which name them. "
+        "NAME.meta.toml, or meta.toml in a folder, gives team, paper, code and date.",
+    ),
     *,
-    output: Annotated[Path, shared("--output -o SITE: The folder of the site.", heading=OUTPUT)],
-    title: Annotated[str | None, shared("TEXT: The heading of the site.", heading=OUTPUT)] = None,
-    about: Annotated[
-        Path | None,
-        shared(
-            "An introduction in Markdown, shown on the first page.",
-            metavar="FILE.md",
-            heading=OUTPUT,
-        ),
-    ] = None,
-    date: Annotated[
-        str | None,
-        shared(
-            "DAY: The day that the site shows, such as 2026-05-01; by default the day on which "
-            "the newest submission was changed.",
-            heading=OUTPUT,
-        ),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        shared(
-            "DIR: The folder of results for the next build; by default SITE.cache. Do not publish "
-            "it.",
-            rare=True,
-        ),
-    ] = None,
-    pairs: Annotated[
-        str,
-        shared(
-            "WHICH: Which pairs have a page: top (the leader with every other), all or none.",
-            among="jobs.board:PAIRS",
-        ),
-    ] = "top",
+    output: Path = choice(
+        "--output -o SITE: The folder of the site.", heading=OUTPUT, required=True
+    ),
+    title: str | None = choice("TEXT: The heading of the site.", heading=OUTPUT),
+    about: Path | None = choice(
+        "An introduction in Markdown, shown on the first page.",
+        metavar="FILE.md",
+        parser="Path",
+        heading=OUTPUT,
+    ),
+    date: str | None = choice(
+        "DAY: The day that the site shows, such as 2026-05-01; by default the day on which the "
+        "newest submission was changed.",
+        heading=OUTPUT,
+    ),
+    cache: Path | None = choice(
+        "DIR: The folder of results for the next build; by default SITE.cache. Do not publish it.",
+        rare=True,
+    ),
+    pairs: str = choice(
+        "WHICH: Which pairs have a page: top (the leader with every other), all or none.",
+        "top",
+        among="jobs.board:PAIRS",
+    ),
     given: BoardOptions,
-    jobs: Processes = -1,
+    jobs: int = PROCESSES(-1),
     out: RandomOutput,
 ) -> None:
     """Score every submission of a folder, and write a site with the leaderboard.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from pathlib import Path
 
 from probative.cli.inputs import protect_code
-from probative.cli.options import Argument, Jobs, Resume
+from probative.cli.options import JOBS, RESUME, argument
 from probative.cli.output import RandomDrawn, output_aside, progress, warnings_as_remarks
 from probative.options import CrossvalOptions
 
@@ -15,16 +15,15 @@ _JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 
 
 def crossval(
-    corpus: Annotated[
-        list[str],
-        Argument(
-            "CORPUS...", "The corpus to train and validate on; several files make one corpus."
-        ),
-    ],
+    corpus: list[str] = argument(
+        "CORPUS...",
+        "The corpus to train and validate on; several files make one corpus.",
+        several=True,
+    ),
     *,
     given: CrossvalOptions,
-    jobs: Jobs = None,
-    resume: Resume = None,
+    jobs: int | None = JOBS(None),
+    resume: Path | None = RESUME(None),
     out: RandomDrawn,
 ) -> None:
     """Train and compare two models by cross-validation.

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from probative.cli.options import number
 from probative.cli.output import Output
-from probative.options import INPUT, IntervalOptions, shared
+from probative.options import INPUT, IntervalOptions, choice
 
 
 def interval(
     *,
-    tp: Annotated[float | None, shared("N: True positives.", parser=number)] = None,
-    fp: Annotated[float | None, shared("N: False positives.", parser=number)] = None,
-    fn: Annotated[float | None, shared("N: False negatives.", parser=number)] = None,
-    tn: Annotated[float | None, shared("N: True negatives, if any.", parser=number)] = None,
-    counts_file: Annotated[
-        Path | None,
-        shared(
-            "--counts FILE: Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - "
-            "for stdin.",
-            heading=INPUT,
-            excludes=("tp", "fp", "fn", "tn"),
-        ),
-    ] = None,
+    tp: float | None = choice("N: True positives.", parser=number),
+    fp: float | None = choice("N: False positives.", parser=number),
+    fn: float | None = choice("N: False negatives.", parser=number),
+    tn: float | None = choice("N: True negatives, if any.", parser=number),
+    counts_file: Path | None = choice(
+        "--counts FILE: Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for "
+        "stdin.",
+        heading=INPUT,
+        parser="Path",
+        excludes=("tp", "fp", "fn", "tn"),
+    ),
     given: IntervalOptions,
     out: Output,
 ) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from probative.cli.options import Argument, CountsFiles, Names, Processes, Runs, words_of
+from probative.cli.options import COUNTS_FILES, NAMES, PROCESSES, RUNS, argument, words_of
 from probative.cli.output import RandomDrawn, reading_progress
-from probative.options import CompareOptions, RankOptions, shared
+from probative.options import CompareOptions, RankOptions, choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,29 +19,25 @@ if TYPE_CHECKING:
 
 
 def rank(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            "GOLD [SYSTEM...]",
-            "Gold and the outputs: files, NAME=FILE, folders or patterns; or one file "
-            "that holds them in columns; or logs of evaluations, or (--counts) files of counts, "
-            "and no gold. - is standard input.",
-        ),
-    ] = None,
+    files: list[str] = argument(
+        "GOLD [SYSTEM...]",
+        "Gold and the outputs: files, NAME=FILE, folders or patterns; or one file that holds them "
+        "in columns; or logs of evaluations, or (--counts) files of counts, and no gold. - is "
+        "standard input.",
+        several=True,
+        required=False,
+    ),
     *,
     given: RankOptions,
-    names: Names = None,
-    runs: Runs = None,
-    counts: CountsFiles = False,
-    comparisons: Annotated[
-        int | None,
-        shared(
-            "N: How many pairs the page compares in full, the leader's and neighbours' first; by "
-            "default these alone.",
-            needs=("html",),
-        ),
-    ] = None,
-    jobs: Processes = -1,
+    names: tuple[str, ...] | None = NAMES(None),
+    runs: tuple[str, ...] | None = RUNS(None),
+    counts: bool = COUNTS_FILES(False),
+    comparisons: int | None = choice(
+        "N: How many pairs the page compares in full, the leader's and neighbours' first; by "
+        "default these alone.",
+        needs=("html",),
+    ),
+    jobs: int = PROCESSES(-1),
     out: RandomDrawn,
 ) -> None:
     """Who is best, and who ties? A leaderboard with rank sets, ties and P(best).
@@ -63,7 +59,7 @@ def rank(
         from probative.results.scores import with_scores
 
         ranking = with_scores(ranking, notes=(*remarks, *ranking.notes))
-    out.remark(*folders_passed_over(files or ()), *ranking.notes)
+    out.remark(*folders_passed_over(files), *ranking.notes)
     command = None if counts or runs else _pair_command(inputs, called, given, ranking)
     out.emit(rank_document(ranking, command), lambda: rank_figure(ranking))
 

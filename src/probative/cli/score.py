@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import click
 
-from probative.cli.options import Argument, Names, Runs
+from probative.cli.options import NAMES, RUNS, argument
 from probative.cli.output import ScoreOutput, reading_progress
-from probative.options import INPUT, ScoreOptions, shared
+from probative.options import INPUT, ScoreOptions, choice
 
 
 def score(
-    files: Annotated[
-        list[str],
-        Argument(
-            "GOLD [PRED...]",
-            "Gold and the outputs (FILE or NAME=FILE); or one file with gold and "
-            "predicted columns; or logs of evaluations. - is standard input.",
-        ),
-    ],
+    files: list[str] = argument(
+        "GOLD [PRED...]",
+        "Gold and the outputs (FILE or NAME=FILE); or one file with gold and predicted columns; or "
+        "logs of evaluations. - is standard input.",
+        several=True,
+    ),
     *,
     given: ScoreOptions,
-    probabilities: Annotated[
-        bool,
-        shared(
-            "The outputs are probabilities (or any scores) of the positive class: curves, average "
-            "precision, the best threshold, calibration.",
-            heading=INPUT,
-            rare=True,
-            excludes=("form=conlleval",),
-        ),
-    ] = False,
-    names: Names = None,
-    runs: Runs = None,
+    probabilities: bool = choice(
+        "The outputs are probabilities (or any scores) of the positive class: curves, average "
+        "precision, the best threshold, calibration.",
+        False,
+        heading=INPUT,
+        rare=True,
+        excludes=("form=conlleval",),
+    ),
+    names: tuple[str, ...] | None = NAMES(None),
+    runs: tuple[str, ...] | None = RUNS(None),
     out: ScoreOutput,
 ) -> None:
     """What does my system score? Precision, recall, F1 with intervals, from files.

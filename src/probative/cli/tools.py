@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-from probative.cli.options import Argument, Names, Runs, named_by_flags
+from probative.cli.options import NAMES, RUNS, argument, named_by_flags
 from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
 from probative.errors import InputError
 from probative.options import (
@@ -18,22 +17,19 @@ from probative.options import (
     PlanOptions,
     SplitOptions,
     SweepOptions,
-    shared,
+    choice,
 )
 
 
 def agreement(
-    files: Annotated[
-        list[str],
-        Argument(
-            "A B [C...]", "The annotations (FILE or NAME=FILE); or one table, with --columns."
-        ),
-    ],
+    files: list[str] = argument(
+        "A B [C...]",
+        "The annotations (FILE or NAME=FILE); or one table, with --columns.",
+        several=True,
+    ),
     *,
     given: AgreementOptions,
-    names: Annotated[
-        tuple[str, ...] | None, shared("A,B: The names of the annotators.", heading=INPUT)
-    ] = None,
+    names: tuple[str, ...] | None = choice("A,B: The names of the annotators.", heading=INPUT),
     out: Output,
 ) -> None:
     """Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of spans.
@@ -51,7 +47,7 @@ def agreement(
 
 
 def check(
-    file: Annotated[str, Argument("FILE", "The file; - is standard input.")],
+    file: str = argument("FILE", "The file; - is standard input."),
     *,
     given: CheckOptions,
     out: Output,
@@ -76,10 +72,10 @@ def check(
 def demo(
     *,
     given: DemoOptions,
-    output: Annotated[
-        Path, shared("--output -o DIR: Where to write files.", heading=OUTPUT)
-    ] = Path("probative-demo"),
-    force: Annotated[bool, shared("Overwrite files that were edited.")] = False,
+    output: Path = choice(
+        "--output -o DIR: Where to write files.", Path("probative-demo"), heading=OUTPUT
+    ),
+    force: bool = choice("Overwrite files that were edited.", False),
     out: Output,
 ) -> None:
     """Show what this program does, on data that come with it.
@@ -116,9 +112,9 @@ def demo(
 
 
 def ledger(
-    file: Annotated[str, Argument("FILE", "The ledger that `compare --ledger` wrote.")],
+    file: str = argument("FILE", "The ledger that `compare --ledger` wrote."),
     *,
-    uses: Annotated[bool, shared("List every use, too.")] = False,
+    uses: bool = choice("List every use, too.", False),
     out: Output,
 ) -> None:
     """Show how often each test set of a ledger was used, and how often it can still be used.
@@ -132,18 +128,16 @@ def ledger(
 
 
 def plan(
-    files: Annotated[
-        list[str],
-        Argument(
-            "GOLD [A B]",
-            "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
-            "one file that holds them in columns.",
-        ),
-    ],
+    files: list[str] = argument(
+        "GOLD [A B]",
+        "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or one file that "
+        "holds them in columns.",
+        several=True,
+    ),
     *,
     given: PlanOptions,
-    names: Names = None,
-    runs: Runs = None,
+    names: tuple[str, ...] | None = NAMES(None),
+    runs: tuple[str, ...] | None = RUNS(None),
     out: Drawn,
 ) -> None:
     """Compute the sample size, the power or the smallest detectable difference.
@@ -169,8 +163,10 @@ def plan(
 
 
 def split(
-    corpus: Annotated[str, Argument("CORPUS")],
-    output: Annotated[Path, shared("--output -o DIR: A new or an empty folder.", heading=OUTPUT)],
+    corpus: str = argument("CORPUS"),
+    output: Path = choice(
+        "--output -o DIR: A new or an empty folder.", heading=OUTPUT, required=True
+    ),
     *,
     given: SplitOptions,
     out: RandomOutput,
@@ -199,15 +195,12 @@ def split(
 
 
 def sweep(
-    gold: Annotated[str, Argument("GOLD", "Gold: segmented text, or a column of words.")],
-    probabilities: Annotated[
-        str,
-        Argument(
-            "PROBABILITIES",
-            "JSON lines: for each sentence a list with the probability of a boundary between "
-            "every two characters. - is standard input.",
-        ),
-    ],
+    gold: str = argument("GOLD", "Gold: segmented text, or a column of words."),
+    probabilities: str = argument(
+        "PROBABILITIES",
+        "JSON lines: for each sentence a list with the probability of a boundary between every two "
+        "characters. - is standard input.",
+    ),
     *,
     given: SweepOptions,
     out: Drawn,

@@ -11,14 +11,14 @@ import time
 from contextlib import redirect_stderr
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from probative.cli.options import integer
 from probative.cli.output import hand_over, remark
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, Option, shared
+from probative.options import INPUT, OUTPUT, Option, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,15 +31,11 @@ _port = partial(integer, least=0, most=65535)
 
 def app(
     *,
-    port: Annotated[
-        int, shared("N: The port to listen on; by default a free one.", parser=_port)
-    ] = 0,
-    no_browser: Annotated[
-        bool, shared("Print the address, and open no browser.", heading=OUTPUT)
-    ] = False,
-    max_size: Annotated[
-        float, shared("MB: The most that all files together may have.", heading=INPUT)
-    ] = 500.0,
+    port: int = choice("N: The port to listen on; by default a free one.", 0, parser=_port),
+    no_browser: bool = choice("Print the address, and open no browser.", False, heading=OUTPUT),
+    max_size: float = choice(
+        "MB: The most that all files together may have.", 500.0, heading=INPUT
+    ),
 ) -> None:
     """Open a page in the browser: drop files, read the result. Nothing leaves this computer.
 
