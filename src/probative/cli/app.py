@@ -40,11 +40,11 @@ COMMANDS = {
     "study": "Repeat the experiments of the source papers; measure how well intervals hold.",
 }
 # commands whose module has another name
-MODULES = {
-    "app": "web",
-    **dict.fromkeys(("sample", "estimate", "watch"), "surveys"),
-    **dict.fromkeys(("agreement", "check", "demo", "ledger", "plan", "split", "sweep"), "tools"),
-}
+MODULES = {"app": "web", "crossval": "bayes"}
+MODULES |= dict.fromkeys(("sample", "estimate", "watch"), "surveys")
+MODULES |= dict.fromkeys(
+    ("agreement", "check", "demo", "interval", "ledger", "plan", "split", "sweep"), "tools"
+)
 
 
 def call(arguments: Sequence[str]) -> int:

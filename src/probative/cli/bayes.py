@@ -1,20 +1,22 @@
-"""``probative bayes``."""
+"""``probative bayes`` and ``crossval``: compare two models by the folds of a cross-validation."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.options import argument
-from probative.cli.output import RandomDrawn
+from probative.cli.inputs import protect_code
+from probative.cli.options import JOBS, RESUME, argument
+from probative.cli.output import RandomDrawn, output_aside, progress, warnings_as_remarks
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, BayesOptions, choice
+from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.cli.output import Output
-    from probative.results import BayesTest, ScorePosteriors
+    from probative.results import BayesTest, ModelComparison, ScorePosteriors
 
 _JUDGING = ("rope", "prior", "beta", "level", "weight")
 
@@ -72,42 +74,35 @@ def _from_predictions(
     """Score predictions for folds that were written earlier, and test."""
     from probative.crossval.corpus import judge_predictions
     from probative.files import find_paths
-    from probative.reporting.bayes_report import (
-        crossval_document,
-        crossval_figure,
-        crossval_pictures,
-    )
 
     missing = [name for name, value in predictions.items() if value is None]
     if missing:
         raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
     folds, *patterns = map(str, predictions.values())
-    comparison = judge_predictions(
-        folds,
-        *map(find_paths, patterns),
-        metrics=given.metric,
-        only=given.only,
-        ignore_type=given.ignore_type,
-        **given.chosen(*_JUDGING),
-    )
+    choices = given.chosen("only", "ignore_type", *_JUDGING)
+    files = map(find_paths, patterns)
+    comparison = judge_predictions(folds, *files, metrics=given.metric, **choices)
     signature = replace(given, rng=None).signature(
         ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
     )
-    pictures = crossval_pictures(comparison) if out.html else []
-    signed = replace(comparison, signature=signature)
-    document = crossval_document(signed, command="bayes", pictures=pictures)
-    out.emit(document, lambda: crossval_figure(comparison, plot))
+    _print_models(replace(comparison, signature=signature), out, plot, command="bayes")
+
+
+def _print_models(
+    comparison: ModelComparison, out: Output, plot: str = "densities", *, command: str = "crossval"
+) -> None:
+    """Print the comparison of two models by their folds."""
+    from probative.reporting import bayes_report
+
+    pictures = bayes_report.crossval_pictures(comparison) if out.html else ()
+    document = bayes_report.crossval_document(comparison, command=command, pictures=pictures)
+    out.emit(document, lambda: bayes_report.crossval_figure(comparison, plot))
 
 
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
     """Test from the counts of folds, or from one table for each model."""
     from probative.inference.bayes import bayes_test
-    from probative.reporting.bayes_report import (
-        bayes_document,
-        density_figure,
-        difference_figure,
-        model_pictures,
-    )
+    from probative.reporting import bayes_report
 
     models, (a, b) = _two_models(files)
     folded = isinstance(a, list)
@@ -127,15 +122,17 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
         tests[0].method,
     )
 
+    def panels() -> tuple[ScorePosteriors, ...]:
+        return _panels(tests, models, a, b, given)
+
     def draw() -> Figure:
         if plot == "difference":
-            return difference_figure(tests, models=models)
-        return density_figure(_panels(tests, models, a, b, given))
+            return bayes_report.difference_figure(tests, models=models)
+        return bayes_report.density_figure(panels())
 
-    panels = _panels(tests, models, a, b, given) if out.html else ()
-    pictures = model_pictures(panels, tests, models) if out.html else []
-    document = bayes_document(tests, models=models, signature=signature, pictures=pictures)
-    out.emit(document, draw)
+    pictures = bayes_report.model_pictures(panels(), tests, models) if out.html else ()
+    how: dict[str, Any] = {"models": models, "signature": signature, "pictures": pictures}
+    out.emit(bayes_report.bayes_document(tests, **how), draw)
 
 
 def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
@@ -186,3 +183,59 @@ def _panels(
     metrics = tuple(test.metric for test in tests)
     shared = {"prior": given.prior, "beta": given.beta}
     return score_posteriors(folds, metrics, weights=weights, **shared)
+
+
+# --- ``probative crossval``
+
+_CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
+_TRAINING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
+
+
+def crossval(
+    corpus: list[str] = argument(
+        "CORPUS...",
+        "The corpus to train and validate on; several files make one corpus.",
+        several=True,
+    ),
+    *,
+    given: CrossvalOptions,
+    jobs: int | None = JOBS(None),
+    resume: Path | None = RESUME(None),
+    out: RandomDrawn,
+) -> None:
+    """Train and compare two models by cross-validation.
+
+    Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2
+    """
+    from probative.crossval.corpus import read_corpora
+    from probative.crossval.runner import compare_models
+    from probative.learners import model_of
+
+    corpora = read_corpora(corpus, features=given.features, **given.chosen(*_CORPUS))
+    data = corpora.select(only=given.only, ignore_type=given.ignore_type)
+    data.check_size(given.m)
+    groups = data.groups(keep_documents=given.keep_documents)
+    out.remark(*data.notes)
+    names = (str(given.a), str(given.b))
+    with (
+        progress("fits", quiet=out.quiet) as report,
+        warnings_as_remarks(quiet=out.quiet),
+        output_aside(),
+    ):
+        models = (model_of(names[0], "--a"), model_of(names[1], "--b"))
+        protect_code(html=out.html, figure=out.figure)
+        result = compare_models(
+            *models,
+            data.sentences,
+            data.spans,
+            groups=groups,
+            names=names,
+            n_jobs=jobs,
+            folder=resume,
+            report=report,
+            **given.chosen(*_TRAINING),
+        )
+    signature = given.signature(
+        data.task, ",".join(result.metrics), f"{given.m}x2-block-regularised", f"seed:{result.seed}"
+    )
+    _print_models(replace(result, task=data.task, signature=signature), out)

@@ -105,7 +105,7 @@ def compare(
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     if probabilities:
-        from probative.cli.probabilities import print_curve_comparison
+        from probative.cli.score import print_curve_comparison
 
         return print_curve_comparison(inputs, called, given, out, remarks, gate)
     from probative.jobs.compare import compare as find_comparison
