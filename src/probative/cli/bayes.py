@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.cli.output import Output
-    from probative.results import BayesTest, ModelComparison, ScorePosteriors
+    from probative.results import ModelComparison, ScorePosteriors
 
 _JUDGING = ("rope", "prior", "beta", "level", "weight")
 
@@ -102,6 +102,7 @@ def _print_models(
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
     """Test from the counts of folds, or from one table for each model."""
     from probative.inference.bayes import bayes_test
+    from probative.inference.crossval import score_posteriors
     from probative.reporting import bayes_report
 
     models, (a, b) = _two_models(files)
@@ -123,7 +124,10 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
     )
 
     def panels() -> tuple[ScorePosteriors, ...]:
-        return _panels(tests, models, a, b, given)
+        folds = dict(zip(models, (a, b) if folded else ([a], [b]), strict=True))
+        weights = tuple(dict.fromkeys((given.weight, "averaged"))) if folded else (1.0,)
+        shape = given.chosen("prior", "beta")
+        return score_posteriors(folds, tuple(metrics), weights=weights, **shape)
 
     def draw() -> Figure:
         if plot == "difference":
@@ -166,23 +170,6 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
             f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"
         )
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
-
-
-def _panels(
-    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
-) -> tuple[ScorePosteriors, ...]:
-    """Return the posteriors of the scores of both models."""
-    from probative.inference.crossval import score_posteriors
-
-    folds = {
-        name: tables if isinstance(tables, list) else [tables]
-        for name, tables in zip(models, (a, b), strict=True)
-    }
-    one_table = not isinstance(a, list)
-    weights = (1.0,) if one_table else tuple(dict.fromkeys((given.weight, "averaged")))
-    metrics = tuple(test.metric for test in tests)
-    shared = {"prior": given.prior, "beta": given.beta}
-    return score_posteriors(folds, metrics, weights=weights, **shared)
 
 
 # --- ``probative crossval``

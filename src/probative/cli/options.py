@@ -220,22 +220,9 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-class _Parsed(click.ParamType[Any]):
-    """Parameter type that is read by a function; values that are no text stay as they are."""
-
-    name = "value"
-
-    def __init__(self, parser: Callable[[str], Any]):
-        self.parser = parser
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return self.parser(value)
-        except click.BadParameter as error:
-            error.param, error.ctx = error.param or param, error.ctx or ctx
-            raise
+def _reader(parser: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Return a function that reads text with a parser, and keeps values that are no text."""
+    return lambda value: parser(value) if isinstance(value, str) else value
 
 
 def as_command(command: str, function: Callable[..., Any]) -> click.Command:
@@ -452,7 +439,7 @@ def _option(name: str, default: Any, spec: Option) -> click.Option:
     parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
     return click.Option(
         [*flags, name],
-        type=str if parser is None else _Parsed(parser),
+        type=str if parser is None else _reader(parser),
         metavar=spec.metavar,
         nargs=spec.words,
         multiple=spec.several or spec.words > 1,
