@@ -23,7 +23,7 @@ from probative.crossval.runner import (
 )
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
 from probative.errors import InputError, suggestion
-from probative.files import write_whole
+from probative.files import failing_as, write_whole
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
 from probative.matching.schemes import decode
@@ -248,11 +248,9 @@ def write_folds(
                 f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such "
                 "as utf-8, latin-1, gb18030"
             )
-    try:
+    with failing_as("cannot be used", target):
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)
-    except OSError as error:
-        raise InputError(f"cannot be used: {error.strerror}", target) from None
     if content is not None:
         raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
     seed = int(np.random.default_rng().integers(2**31)) if rng is None else rng
