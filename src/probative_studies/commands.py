@@ -16,7 +16,7 @@ import click
 
 from probative._validation import one_of
 from probative.cli import options, output
-from probative.cli.output import progress, warnings_as_remarks
+from probative.cli.output import progress
 from probative.data import load
 from probative.errors import InputError
 from probative.metrics import COMPOSITES
@@ -777,7 +777,7 @@ def chunking(
     """
     from probative_studies.chunking import chunking_document, chunking_study
 
-    with progress("fits", quiet=out.quiet) as report, warnings_as_remarks(quiet=out.quiet):
+    with progress("fits", quiet=out.quiet) as report:
         results = chunking_study(
             cws=cws or (), ner=ner or (), n_jobs=jobs, folder=resume, report=report, **vars(given)
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.cli.inputs import protect_code
 from probative.cli.options import JOBS, RESUME, argument
-from probative.cli.output import RandomDrawn, output_aside, progress, warnings_as_remarks
+from probative.cli.output import RandomDrawn, output_aside, progress
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
@@ -204,11 +204,7 @@ def crossval(
     groups = data.groups(keep_documents=given.keep_documents)
     out.remark(*data.notes)
     names = (str(given.a), str(given.b))
-    with (
-        progress("fits", quiet=out.quiet) as report,
-        warnings_as_remarks(quiet=out.quiet),
-        output_aside(),
-    ):
+    with progress("fits", quiet=out.quiet) as report, output_aside():
         models = (model_of(names[0], "--a"), model_of(names[1], "--b"))
         protect_code(html=out.html, figure=out.figure)
         result = compare_models(

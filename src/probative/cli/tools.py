@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from probative.cli.options import NAMES, RUNS, argument, named_by_flags, number
-from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
+from probative.cli.output import Drawn, Output, RandomOutput
 from probative.errors import InputError
 from probative.options import (
     INPUT,
@@ -248,9 +248,8 @@ def split(
     if data.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
         raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
     out.remark(*data.notes)
-    with warnings_as_remarks(quiet=out.quiet):
-        how = given.chosen("m", "rng", "regularize", "keep_documents")
-        manifest = write_folds(data, output, reading=reading, **how)
+    how = given.chosen("m", "rng", "regularize", "keep_documents")
+    manifest = write_folds(data, output, reading=reading, **how)
     signature = given.signature("split", data.task, f"seed:{manifest['seed']}")
     out.emit(split_document(manifest, str(output), signature=signature))
 
