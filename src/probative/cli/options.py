@@ -305,20 +305,16 @@ class _Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         parameters = super().get_params(ctx)
-        if not self._has_rare(parameters):
-            return parameters
-        *others, usual = parameters  # Click puts --help last
-        return [*others, usual, _help_on_everything()]
-
-    def _has_rare(self, parameters: list[click.Parameter]) -> bool:
-        return sum(isinstance(one, click.Option) for one in parameters) > _MOST_OPTIONS_IN_HELP
+        number = sum(isinstance(one, click.Option) for one in parameters)
+        more = [_help_on_everything()] if number > _MOST_OPTIONS_IN_HELP else []
+        return [*parameters, *more]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(self.arguments)
         parameters = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        hide = self._has_rare(super().get_params(ctx)) and not ctx.meta.get(_EVERYTHING)
+        hide = parameters[-1].name == "help_all" and not ctx.meta.get(_EVERYTHING)
         listed: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         hidden = 0
         for parameter in parameters:
