@@ -69,13 +69,9 @@ class _Commands(click.Group):
     """Group of commands, each found when it is called; its help shows their first sentences."""
 
     def __init__(
-        self,
-        sentences: Mapping[str, str],
-        find: Callable[[str], click.Command],
-        *words: str,
-        **how: Any,
+        self, sentences: Mapping[str, str], find: Callable[[str], click.Command], **how: Any
     ):
-        super().__init__(*words, no_args_is_help=True, **how)
+        super().__init__(no_args_is_help=True, **how)
         self.sentences, self.find = sentences, find
         self.names = tuple(sentences)
 

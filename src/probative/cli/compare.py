@@ -156,12 +156,12 @@ _LACKS_OUTPUTS = re.compile("gold and a predicted (column|one)$|^b: 1 system")
 
 
 @contextmanager
-def _with_outputs(words: Sequence[str] | None) -> Iterator[None]:
+def _with_outputs(words: Sequence[str]) -> Iterator[None]:
     """Say what to add if there is no second output."""
     try:
         yield
     except InputError as error:
-        if len(words or ()) > 2 or not _LACKS_OUTPUTS.search(error.message):
+        if len(words) > 2 or not _LACKS_OUTPUTS.search(error.message):
             raise
         found = "one output" if error.message.startswith("b: ") else "no outputs"
         raise InputError(f"{found}; give two outputs: probative compare GOLD A B") from error
