@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -487,52 +487,31 @@ def score(
     return float(value) if value.ndim == 0 else value
 
 
-def precision(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fp)."""
-    return score(counts, "precision", zero_division=zero_division)
+class _Named(Protocol):
+    def __call__(self, counts: Counts, *, zero_division: float = np.nan) -> Number: ...
 
 
-def recall(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fn)."""
-    return score(counts, "recall", zero_division=zero_division)
+def _named(metric: str, words: str) -> _Named:
+    """Return the function that computes a metric, with its docstring."""
+
+    def of(counts: Counts, *, zero_division: float = np.nan) -> Number:
+        return score(counts, metric, zero_division=zero_division)
+
+    of.__name__ = of.__qualname__ = metric
+    of.__doc__ = words
+    return of
 
 
-def f1(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return 2 tp / (2 tp + fp + fn)."""
-    return score(counts, "f1", zero_division=zero_division)
-
-
-def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
-    """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
-    return score(counts, "fbeta", beta=beta, zero_division=zero_division)
-
-
-def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fp + fn), also called F*."""
-    return score(counts, "jaccard", zero_division=zero_division)
-
-
-def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return (tp + tn) / (tp + fp + fn + tn)."""
-    return score(counts, "accuracy", zero_division=zero_division)
-
-
-def specificity(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tn / (tn + fp)."""
-    return score(counts, "specificity", zero_division=zero_division)
-
-
-def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tn / (tn + fn), the negative predictive value."""
-    return score(counts, "npv", zero_division=zero_division)
-
-
-def balanced_accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return the mean of recall and specificity."""
-    return score(counts, "balanced_accuracy", zero_division=zero_division)
-
-
-def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
+precision = _named("precision", "Return tp / (tp + fp).")
+recall = _named("recall", "Return tp / (tp + fn).")
+f1 = _named("f1", "Return 2 tp / (2 tp + fp + fn).")
+jaccard = _named("jaccard", "Return tp / (tp + fp + fn), also called F*.")
+accuracy = _named("accuracy", "Return (tp + tn) / (tp + fp + fn + tn).")
+specificity = _named("specificity", "Return tn / (tn + fp).")
+npv = _named("npv", "Return tn / (tn + fn), the negative predictive value.")
+balanced_accuracy = _named("balanced_accuracy", "Return the mean of recall and specificity.")
+mcc = _named(
+    "mcc",
     """Return Matthews' correlation coefficient of gold and system.
 
     It is undefined if either says yes to everything or to nothing; scikit-learn returns 0 then,
@@ -543,28 +522,20 @@ def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
     >>> import probative as pv
     >>> round(pv.metrics.mcc(pv.Counts(tp=77, fp=44, fn=10, tn=702)), 4)
     0.717
-    """
-    return score(counts, "mcc", zero_division=zero_division)
+    """,
+)
+kappa = _named(
+    "kappa",
+    "Return Cohen's kappa: the agreement beyond that of independent labels of the same rates.",
+)
+informedness = _named("informedness", "Return recall + specificity - 1, also called Youden's J.")
+markedness = _named("markedness", "Return precision + npv - 1.")
+fowlkes_mallows = _named("fowlkes_mallows", "Return the geometric mean of precision and recall.")
 
 
-def kappa(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return Cohen's kappa: the agreement beyond that of independent labels of the same rates."""
-    return score(counts, "kappa", zero_division=zero_division)
-
-
-def informedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return recall + specificity - 1, also called Youden's J."""
-    return score(counts, "informedness", zero_division=zero_division)
-
-
-def markedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return precision + npv - 1."""
-    return score(counts, "markedness", zero_division=zero_division)
-
-
-def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return the geometric mean of precision and recall."""
-    return score(counts, "fowlkes_mallows", zero_division=zero_division)
+def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
+    """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
+    return score(counts, "fbeta", beta=beta, zero_division=zero_division)
 
 
 def f1_from_jaccard(share: _Value) -> _Value:

@@ -74,10 +74,7 @@ def in_threads(
         yield from map(work, parts)
         return
     with ThreadPoolExecutor(workers) as pool:
-        try:
-            yield from pool.map(work, parts)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        yield from pool.map(work, parts)  # which cancels the rest after a failure
 
 
 @contextmanager
