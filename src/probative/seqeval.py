@@ -286,7 +286,8 @@ def _score(
     if level is None:
         if zero is None:
             _warn_undefined(found, (metric,), average)
-        return found.scored(average, zero or 0)[metric]
+        value: Score = found.scored(average, zero or 0)[metric]
+        return value
     level = open_probability("level", level)
     if average == "weighted":
         raise InputError(

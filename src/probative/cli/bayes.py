@@ -59,29 +59,21 @@ def bayes(
     from probative._validation import one_of
 
     one_of("--plot", plot, ("densities", "difference"))
-    if folds is None and preds_a is None and preds_b is None:
+    predictions = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
+    missing = [name for name, value in predictions.items() if value is None]
+    if len(missing) == len(predictions):
         _from_counts(files, given, plot, out)
         return
     if files:
         raise InputError("--folds: cannot be combined with files of counts")
-    predictions = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
-    _from_predictions(predictions, given, plot, out)
-
-
-def _from_predictions(
-    predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
-) -> None:
-    """Score predictions for folds that were written earlier, and test."""
+    if missing:
+        raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
     from probative.crossval.corpus import judge_predictions
     from probative.files import find_paths
 
-    missing = [name for name, value in predictions.items() if value is None]
-    if missing:
-        raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
-    folds, *patterns = map(str, predictions.values())
     choices = given.chosen("only", "ignore_type", *_JUDGING)
-    files = map(find_paths, patterns)
-    comparison = judge_predictions(folds, *files, metrics=given.metric, **choices)
+    found = [find_paths(str(pattern)) for pattern in (preds_a, preds_b)]
+    comparison = judge_predictions(str(folds), *found, metrics=given.metric, **choices)
     signature = replace(given, rng=None).signature(
         ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
     )

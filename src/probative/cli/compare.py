@@ -105,9 +105,18 @@ def compare(
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     if probabilities:
-        from probative.cli.score import print_curve_comparison
+        from probative.cli.score import choices_of_curves
+        from probative.jobs.curve import compare_curves
+        from probative.reporting.curve_report import comparison_document, curves_figure
 
-        return print_curve_comparison(inputs, called, given, out, remarks, gate)
+        if len(inputs) not in (1, 3):
+            raise InputError(f"--probabilities: compares two systems, not {len(inputs) - 1}")
+        found = compare_curves(*inputs, names=called, **choices_of_curves(given))
+        out.remark(*remarks, *found.notes)
+        verdicts = judge(found, gate)
+        document = comparison_document(found, verdicts)
+        out.emit(document, lambda: curves_figure(found.curves))
+        return tell_verdicts(verdicts)
     from probative.jobs.compare import compare as find_comparison
 
     hidden = gates.hide_scores

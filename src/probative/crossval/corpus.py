@@ -28,7 +28,7 @@ from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
 from probative.matching.schemes import decode
 from probative.metrics import PRF
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Tagged
 from probative.reading.columns import column_of, read_tags
 from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input, read, read_pair
 from probative.reading.rows import IGNORED
@@ -179,7 +179,7 @@ def read_corpus(
         spans = decode(annotations, scheme=scheme)
     text, every = spans.text, range(spans.n_sentences)
     document = annotations.document if isinstance(annotations, Segmented) else None
-    known = [text.words(i) for i in every], _by_sentence(spans), document, spans.notes
+    known = list(map(text.words, every)), list(map(spans.of, every)), document, spans.notes
     if isinstance(annotations, Segmented):
         return Corpus(source.name, "segmentation", form, *known, source, text.raw)
     at = [(text.line_of(i) or 1) - 1 for i in every]
@@ -204,13 +204,8 @@ def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -
             columns.append([names[code] for code in codes.tolist()])
         tokens = zip((word for words in sentences for word in words), *columns, strict=True)
         sentences = [list(islice(tokens, len(words))) for words in sentences]
-    content = sentences, _by_sentence(spans), text.document, spans.notes
+    content = sentences, list(map(spans.of, range(text.n_sentences))), text.document, spans.notes
     return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
-
-
-def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
-    """Return the spans of every sentence."""
-    return [spans.of(i) for i in range(spans.n_sentences)]
 
 
 # --- Folds as files, to train elsewhere

@@ -485,12 +485,10 @@ def judge_folds(
     metrics: Sequence[str],
     *,
     names: tuple[str, str],
-    task: str,
-    folds: tuple[FoldCounts, ...],
     weight: Any = "effective",
     **known: Any,
 ) -> ModelComparison:
-    """Compare two models by the cases of their folds."""
+    """Compare two models by the cases of their folds; `known` are fields and options of tests."""
     from probative.inference import crossval
     from probative.inference.bayes import bayes_test
 
@@ -504,21 +502,17 @@ def judge_folds(
         )
         tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
     shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
-    weights = tuple(dict.fromkeys((weight, "averaged")))
+    shape |= {"weights": tuple(dict.fromkeys((weight, "averaged")))}
     return ModelComparison(
         a=names[0],
         b=names[1],
-        task=task,
         m=len(paired) // 2,
-        folds=folds,
         paired=tuple(paired),
         effective_a=crossval.effective_counts(a, weight=weight),
         effective_b=crossval.effective_counts(b, weight=weight),
         tests=tuple(tests),
         adjusted_tests=tuple(adjusted),
-        scores=crossval.score_posteriors(
-            {names[0]: a, names[1]: b}, metrics, weights=weights, **shape
-        ),
+        scores=crossval.score_posteriors({names[0]: a, names[1]: b}, metrics, **shape),
         **known,
     )
 
