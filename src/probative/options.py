@@ -326,7 +326,9 @@ _SECOND_GOLD = shared(
     is_input=True,
     excludes=DATASETS,
 )
-REPLICATES = shared("N: How many test sets are drawn.")
+# options that other classes of options, such as those of the studies, take by name
+STATISTICS = {"metric": METRIC, "level": LEVEL, "rng": SEED, "m": REPETITIONS}
+STATISTICS["replicates"] = shared("N: How many test sets are drawn.")
 
 
 # --- Reading and matching

@@ -20,7 +20,7 @@ from probative.cli.output import progress
 from probative.data import load
 from probative.errors import InputError
 from probative.metrics import COMPOSITES
-from probative.options import ALWAYS, FoldsOptions, Option, Options
+from probative.options import ALWAYS, STATISTICS, FoldsOptions, Option, Options
 from probative.options import choice as field_of
 from probative_studies.harness import emit, perform
 
@@ -536,7 +536,7 @@ pairing = simulation(
     notes="Test sets are drawn from a population on which the two systems treat nine items in ten "
     "alike. Independent posteriors ignore that, and their intervals are too long.",
     sizes=choice((200, 1000, 5000), "--n N: Items; several times, or separated by commas."),
-    metrics=options.STATISTICS["metric"](("precision", "recall", "f1"), signed="metric"),
+    metrics=STATISTICS["metric"](("precision", "recall", "f1"), signed="metric"),
 )
 planning = simulation(
     "tests.planning_study",

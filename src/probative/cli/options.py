@@ -24,12 +24,8 @@ from probative.options import (
     GATES,
     HEADINGS,
     INPUT,
-    LEVEL,
-    METRIC,
     OUTPUT,
-    REPETITIONS,
-    REPLICATES,
-    SEED,
+    STATISTICS,
     Option,
     Options,
     ReadingOptions,
@@ -466,14 +462,6 @@ def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[A
 
 # --- Parameters that commands share
 
-# options that other classes of options, such as those of the studies, take by name
-STATISTICS = {
-    "metric": METRIC,
-    "level": LEVEL,
-    "rng": SEED,
-    "replicates": REPLICATES,
-    "m": REPETITIONS,
-}
 NAMES = shared("A,B: The names of the systems.", heading=INPUT, excludes=("runs",))
 RUNS = shared(
     "NAME=FILES: The runs of a system: a pattern such as A='a/*.conll', a folder or a file; "
