@@ -20,7 +20,7 @@ from probative.cli.output import progress
 from probative.data import load
 from probative.errors import InputError
 from probative.metrics import COMPOSITES
-from probative.options import ALWAYS, STATISTICS, FoldsOptions, Option, Options
+from probative.options import STATISTICS, FoldsOptions, Option, Options
 from probative.options import choice as field_of
 from probative_studies.harness import emit, perform
 
@@ -65,7 +65,7 @@ def always(*words: Any, **how: Any) -> Any:
 
 def shared(default: Any, signed: str = "") -> Any:
     """Declare a field whose option all commands share, and that the signature always shows."""
-    return field(default=default, metadata=ALWAYS | ({"as": signed} if signed else {}))
+    return Option(hidden=True, always=True, signed=signed)(default)
 
 
 def chosen(kind: type[Options], order: str) -> dict[str, Option]:

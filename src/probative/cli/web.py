@@ -156,15 +156,12 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     lines = said.getvalue().splitlines()
     answer: dict[str, Any] = {"status": status, "line": shlex.join(["probative", *words])}
     if status > 1 or not documents:
-        answer["error"] = lines[-1] if lines else f"ended with status {status}"
-        return answer | {"remedies": list(_remedies(answer["error"], command))}
+        error = lines[-1] if lines else f"ended with status {status}"
+        return answer | {"error": error, "remedies": list(_remedies(error, command))}
     document = documents[0]
-    answer |= {"remarks": lines, "payload": document.payload}
-    answer["remedies"] = [
-        remedy
-        for problem in document.payload.get("problems", ())
-        for remedy in _remedies(problem, command)
-    ]
+    problems = document.payload.get("problems", ())
+    remedies = [remedy for problem in problems for remedy in _remedies(problem, command)]
+    answer |= {"remarks": lines, "payload": document.payload, "remedies": remedies}
     if page:
         written = {"page.html": as_html(document), "result.json": as_json(document)}
         for name, form in (("table.tex", "latex"), ("table.md", "markdown"), ("table.csv", "csv")):
@@ -202,14 +199,13 @@ _MOST_NAMES = 50  # offered as a choice
 def _remedies(error: str, command: Any) -> Iterable[dict[str, Any]]:
     """Yield the options that an error names, each with a value or with values to choose from."""
     known = {o: p.name for p in command.params if isinstance(p, click.Option) for o in p.opts}
-    names = _names_in(error)
     for found in _FLAG.finditer(error):
         name = known.get(found["flag"]) or ""
         option = command.declared.get(name)
         if option is None or option.heading == OUTPUT or name in _NOT_OFFERED:
             continue
         value = _value_of(found["value"], name, option)
-        yield {"option": name, "value": value, "names": [] if value else names}
+        yield {"option": name, "value": value, "names": [] if value else _names_in(error)}
 
 
 def _value_of(word: str | None, name: str, option: Option) -> str:
