@@ -88,7 +88,7 @@ def check_target(path: Path | str) -> Path:
     try:
         target = Path(os.path.realpath(path))
         parent = target.parent.stat()
-        mode = _file_mode(target)
+        status = _status(target)
     except FileNotFoundError:
         raise InputError("cannot be written: its folder does not exist", path) from None
     except NotADirectoryError:
@@ -97,12 +97,12 @@ def check_target(path: Path | str) -> Path:
         raise InputError(f"cannot be written: {reason_of(error)}", path) from None
     if not stat.S_ISDIR(parent.st_mode):
         raise InputError("cannot be written: its folder is not a directory", path)
-    if mode is not None and not stat.S_ISREG(mode):
-        kind = next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a file")
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        kind = next((kind for is_kind, kind in _KINDS if is_kind(status.st_mode)), "not a file")
         raise InputError(f"cannot be written: it is {kind}; expected the name of a file", path)
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InputError("cannot be written: its folder is not writable", path)
-    if mode is not None and not os.access(target, os.W_OK):
+    if status is not None and not os.access(target, os.W_OK):
         raise InputError("cannot be written: it is read-only", path)
     return target
 
@@ -111,11 +111,10 @@ def check_folder(path: Path | str) -> None:
     """Refuse a folder, existing or not, into which files cannot be written; change nothing."""
     folder = Path(path)
     with failing_as("cannot be made", path):
-        while _file_mode(folder) is None and folder != folder.parent:
+        while (status := _status(folder)) is None and folder != folder.parent:
             folder = folder.parent
-        mode = _file_mode(folder)
     what = "cannot be used: it" if folder == Path(path) else f"cannot be made: {folder}"
-    if mode is None or not stat.S_ISDIR(mode):
+    if status is None or not stat.S_ISDIR(status.st_mode):
         raise InputError(f"{what} is not a directory", path)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{what} is not writable", path)
@@ -136,16 +135,11 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _file_mode(path: Path) -> int | None:
-    status = _status(path)
-    return None if status is None else status.st_mode
-
-
 def _mode(target: Path, default: int = 0o666) -> int:
     """Return the permissions of what is replaced, or the default of open() or mkdir()."""
-    mode = _file_mode(target)
-    if mode is not None:
-        return stat.S_IMODE(mode)
+    status = _status(target)
+    if status is not None:
+        return stat.S_IMODE(status.st_mode)
     mask = os.umask(0)
     os.umask(mask)
     return default & ~mask

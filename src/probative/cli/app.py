@@ -41,7 +41,7 @@ COMMANDS = {
     "study": "Repeat the experiments of the source papers; measure how well intervals hold.",
 }
 # commands whose module has another name
-MODULES = {"app": "web", "crossval": "bayes"}
+MODULES = {"app": "web", "board": "rank", "crossval": "bayes"}
 MODULES |= dict.fromkeys(("sample", "estimate", "watch"), "surveys")
 MODULES |= dict.fromkeys(
     ("agreement", "check", "demo", "interval", "ledger", "plan", "split", "sweep"), "tools"

@@ -141,22 +141,21 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
             f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
         )
     refuse_repeats(files)
-    folds_of = [read_folds(file) for file in files]
-    if len(files) == 1:
-        if len(folds_of[0]) != 2:
+    found: list[tuple[str, Any]] = []
+    for file in files:
+        models = read_folds(file)
+        if len(models) != 2 and len(files) == 1:
             raise InputError(
-                f"{len(folds_of[0])} models ({', '.join(folds_of[0])}); expected two in a "
-                f"column named model, or two files",
-                files[0],
+                f"{len(models)} models ({', '.join(models)}); expected two in a column named "
+                f"model, or two files",
+                file,
             )
-        (name_a, a), (name_b, b) = folds_of[0].items()
-    else:
-        for models, file in zip(folds_of, files, strict=True):
-            if len(models) != 1:
-                raise InputError(f"{len(models)} models; expected one in each of two files", file)
-        (name_a, a), (name_b, b) = (next(iter(models.items())) for models in folds_of)
-        if name_a == name_b:
-            name_a, name_b = files
+        if len(models) != 1 and len(files) == 2:
+            raise InputError(f"{len(models)} models; expected one in each of two files", file)
+        found += models.items()
+    (name_a, a), (name_b, b) = found
+    if name_a == name_b:
+        name_a, name_b = files
     if len(a) != len(b):
         raise InputError(
             f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"

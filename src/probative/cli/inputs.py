@@ -130,9 +130,8 @@ def _counts(
     counts, remarks = pair_units([table for own in together.values() for table in own])
     left = iter(counts)
     by_system = {name: [next(left) for _ in own] for name, own in together.items()}
-    if several:
-        return [by_system], None, remarks
-    return [{name: own[0] for name, own in by_system.items()}], None, remarks
+    single = {name: own[0] for name, own in by_system.items()}
+    return [by_system if several else single], None, remarks
 
 
 _RULES_OFFERED = 5

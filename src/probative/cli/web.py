@@ -67,7 +67,6 @@ _EXTRA = ("starlette", "uvicorn", "python_multipart", "multipart")
 
 # --- The choices that the page offers
 
-_JOBS = ("score", "compare", "rank", "plan")
 # options that the page sets in another way, or that name further files
 _NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities", "memory_limit",
                 "table", "gold", "baseline", "challenger", "dataset", "datasets"}  # fmt: skip
@@ -75,11 +74,12 @@ _NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities
 
 def fields() -> list[dict[str, Any]]:
     """Describe the options of the four commands: one entry per option, with those that have it."""
+    from probative.app.desk import JOBS
     from probative.cli.completion import words_among
     from probative.options import GATES
 
     found: dict[str, dict[str, Any]] = {}
-    for job in _JOBS:
+    for job in JOBS:
         command = _command(job)
         flags = {p.name for p in command.params if isinstance(p, click.Option) and p.is_flag}
         for name, option in command.declared.items():
