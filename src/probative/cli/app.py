@@ -15,7 +15,7 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# The first sentences of the commands, so that the list of them loads none
+# The first sentences of the help of commands; the rest are the docstrings of their functions
 COMMANDS = {
     "score": "What does my system score? Precision, recall, F1 with intervals, from files.",
     "compare": "Is B really better than A? Scores, differences, exact tests, posteriors and a "
@@ -93,7 +93,7 @@ def _command(name: str) -> click.Command:
     from probative.cli.options import as_command
 
     module = import_module(f"probative.cli.{MODULES.get(name, name)}")
-    return as_command(name, getattr(module, name))
+    return as_command(name, getattr(module, name), COMMANDS[name])
 
 
 def _studies() -> click.Group:

@@ -52,10 +52,7 @@ def bayes(
     ),
     out: RandomDrawn,
 ) -> None:
-    """Compare two models by the counts of a cross-validation, with the Bayes test.
-
-    Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
-    """
+    """Example: probative bayes folds_a.csv folds_b.csv --rope 0.005"""
     from probative._validation import one_of
 
     one_of("--plot", plot, ("densities", "difference"))
@@ -181,10 +178,7 @@ def crossval(
     resume: Path | None = RESUME(None),
     out: RandomDrawn,
 ) -> None:
-    """Train and compare two models by cross-validation.
-
-    Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2
-    """
+    """Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2"""
     from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
     from probative.learners import model_of

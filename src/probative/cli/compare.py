@@ -89,9 +89,7 @@ def compare(
     gates: LedgerOptions,
     out: RandomDrawn,
 ) -> int:
-    """Is B really better than A? Scores, differences, exact tests, posteriors and a verdict.
-
-    Example: probative compare gold.conll old.conll new.conll --html report.html
+    """Example: probative compare gold.conll old.conll new.conll --html report.html
 
     Several runs: probative compare gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
 

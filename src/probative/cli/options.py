@@ -221,8 +221,8 @@ def _reader(parser: Callable[[str], Any]) -> Callable[[Any], Any]:
     return lambda value: parser(value) if isinstance(value, str) else value
 
 
-def as_command(command: str, function: Callable[..., Any]) -> click.Command:
-    """Make a command from a function with annotated parameters."""
+def as_command(command: str, function: Callable[..., Any], first: str = "") -> click.Command:
+    """Make a command from a function; its help are a first sentence and its docstring."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
     groups: dict[str, tuple[type[Options], dict[str, Option]]] = {}
@@ -249,7 +249,7 @@ def as_command(command: str, function: Callable[..., Any]) -> click.Command:
             given[name] = kind(**{key: given.pop(key) for key in group})
         return function(**given)
 
-    how = {"callback": call, "params": parameters, "help": inspect.getdoc(function)}
+    how = {"callback": call, "params": parameters, "help": f"{first}\n\n{inspect.getdoc(function)}"}
     return _Command(command, arguments=arguments, declared=declared, **how)
 
 

@@ -50,10 +50,7 @@ def rank(
     jobs: int = PROCESSES(-1),
     out: RandomDrawn,
 ) -> None:
-    """Who is best, and who ties? A leaderboard with rank sets, ties and P(best).
-
-    Example: probative rank gold.conll submissions/
-    """
+    """Example: probative rank gold.conll submissions/"""
     from probative.cli.inputs import inputs_of
     from probative.jobs.rank import rank as find_ranking
     from probative.reading.runs import folders_passed_over
@@ -137,9 +134,7 @@ def board(
     jobs: int = PROCESSES(-1),
     out: RandomOutput,
 ) -> None:
-    """Score every submission of a folder, and write a site with the leaderboard.
-
-    Only new submissions are computed; a bad one is listed with its error. The site shows nothing
+    """Only new submissions are computed; a bad one is listed with its error. The site shows nothing
     of the gold file.
 
     Example: probative board gold.conll submissions/ -o site

@@ -37,10 +37,7 @@ def score(
     runs: tuple[str, ...] | None = RUNS(None),
     out: ScoreOutput,
 ) -> None:
-    """What does my system score? Precision, recall, F1 with intervals, from files.
-
-    Example: probative score gold.conll system.conll
-    """
+    """Example: probative score gold.conll system.conll"""
     from probative.cli.inputs import inputs_of, offered_rules
     from probative.jobs.score import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document, scores_figure

@@ -42,9 +42,7 @@ def sample(
     explain: bool = choice("Show the strata, how many are drawn, and why.", False),
     out: RandomOutput,
 ) -> None:
-    """Choose the units of a large pool whose labels are most informative.
-
-    Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
+    """Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
 
     Later: probative sample --add 100 sample.design.json -o more.conll
     """
@@ -81,9 +79,7 @@ def estimate(
     gates: GateOptions,
     out: Output,
 ) -> int:
-    """Estimate scores and differences on the whole pool from a labelled sample.
-
-    Example: probative estimate sample.design.json sample.conll
+    """Example: probative estimate sample.design.json sample.conll
 
     Extended: probative estimate sample.design.json sample.conll more.conll
     """
@@ -111,9 +107,7 @@ def watch(
     given: WatchOptions,
     out: Drawn,
 ) -> None:
-    """Check whether you may stop labelling, or how many more labels are needed.
-
-    Example: probative watch sample.design.json sample.conll --html watch.html
+    """Example: probative watch sample.design.json sample.conll --html watch.html
 
     Later: probative watch sample.design.json sample.conll more.conll
     """

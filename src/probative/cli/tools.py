@@ -34,10 +34,7 @@ def agreement(
     names: tuple[str, ...] | None = choice("A,B: The names of the annotators.", heading=INPUT),
     out: Output,
 ) -> None:
-    """Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of spans.
-
-    Example: probative agreement ann.conll bob.conll
-    """
+    """Example: probative agreement ann.conll bob.conll"""
     from probative.cli.inputs import named_systems
     from probative.jobs.agreement import agreement as find_agreement
     from probative.reporting.score_report import agreement_document
@@ -54,10 +51,7 @@ def check(
     given: CheckOptions,
     out: Output,
 ) -> int:
-    """Show what a file holds and what is wrong with it; exit status 1 if something is.
-
-    Example: probative check gold.conll
-    """
+    """Example: probative check gold.conll"""
     from probative.matching.check import check as find_problems
     from probative.reading.runs import named_file, taken_for_file
     from probative.reporting.score_report import check_document
@@ -80,9 +74,7 @@ def demo(
     force: bool = choice("Overwrite files that were edited.", False),
     out: Output,
 ) -> None:
-    """Show what this program does, on data that come with it.
-
-    Seven systems of a shared task are compared and judged, two models are compared by
+    """Seven systems of a shared task are compared and judged, two models are compared by
     cross-validation, two word segmenters are scored; and a small set of files is written that you
     can edit.
     """
@@ -129,10 +121,7 @@ def interval(
     given: IntervalOptions,
     out: Output,
 ) -> None:
-    """Compute precision, recall and F1 with intervals from counts.
-
-    Example: probative interval --tp 77 --fp 44 --fn 10
-    """
+    """Example: probative interval --tp 77 --fp 44 --fn 10"""
     from probative.counts import Counts
     from probative.inference.intervals import interval as find_interval
     from probative.inference.intervals import methods_for
@@ -178,10 +167,7 @@ def ledger(
     uses: bool = choice("List every use, too.", False),
     out: Output,
 ) -> None:
-    """Show how often each test set of a ledger was used, and how often it can still be used.
-
-    Example: probative ledger gates.jsonl
-    """
+    """Example: probative ledger gates.jsonl"""
     from probative.jobs.ledger import read_ledger
     from probative.reporting.ledger_report import ledger_document
 
@@ -201,9 +187,7 @@ def plan(
     runs: tuple[str, ...] | None = RUNS(None),
     out: Drawn,
 ) -> None:
-    """Compute the sample size, the power or the smallest detectable difference.
-
-    Example: probative plan gold.conll old.conll new.conll --difference 0.01
+    """Example: probative plan gold.conll old.conll new.conll --difference 0.01
 
     Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
@@ -232,10 +216,8 @@ def split(
     given: SplitOptions,
     out: RandomOutput,
 ) -> None:
-    """Write files for 2m balanced folds, with a manifest.
-
-    Train on each train file with any tool, predict its validation file, then run: probative bayes
-    --folds DIR --preds-a 'a/*' --preds-b 'b/*'
+    """Train on each train file with any tool, predict its validation file, then run: probative
+    bayes --folds DIR --preds-a 'a/*' --preds-b 'b/*'
     """
     from probative._validation import one_of
     from probative.crossval.corpus import REGULARIZED, read_corpus, write_folds
@@ -265,10 +247,7 @@ def sweep(
     given: SweepOptions,
     out: Drawn,
 ) -> None:
-    """Score a word segmenter at every share of accepted boundaries.
-
-    Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
-    """
+    """Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png"""
     from probative.jobs.sweep import segmentation_sweep, segmented
     from probative.reading.source import refuse_repeats
     from probative.reporting.curve_report import sweep_document, sweep_figure

@@ -37,10 +37,7 @@ def app(
         "MB: The most that all files together may have.", 500.0, heading=INPUT
     ),
 ) -> None:
-    """Open a page in the browser: drop files, read the result. Nothing leaves this computer.
-
-    Example: probative app
-    """
+    """Example: probative app"""
     if max_size <= 0:
         raise InputError(f"max_size: {max_size:g}; expected megabytes > 0")
     try:

@@ -501,7 +501,9 @@ def judge_folds(
             crossval.with_training_variance(test, paired, weight, test_options.get("beta", 1.0))
         )
         tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
-    shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
+    shape: dict[str, Any] = {
+        key: test_options[key] for key in ("prior", "beta") if key in test_options
+    }
     shape |= {"weights": tuple(dict.fromkeys((weight, "averaged")))}
     return ModelComparison(
         a=names[0],
