@@ -87,7 +87,7 @@ def test_a_score_that_errors_raise_is_no_metric(top, bottom):
 
 
 def test_the_help_of_the_commands_names_every_metric():
-    from probative.cli.options import STATISTICS
+    from probative.options import STATISTICS
 
     assert set(metrics.METRICS) <= set(
         STATISTICS["metric"].help.replace(",", "").replace(";", "").split()

@@ -4,75 +4,81 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative._version import __version__
+from probative._lazy import names_on_demand
+from probative._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from probative import metrics, results, seqeval, sklearn, tables, testing
-    from probative.counts import Counts, PairedCounts
-    from probative.crossval.runner import compare_models
-    from probative.crossval.splitter import BlockRegularizedCV
-    from probative.errors import InputError
-    from probative.inference.bayes import bayes_test
-    from probative.inference.bootstrap import bootstrap_difference
-    from probative.inference.crossval import (
-        block_regularized_t_test,
-        effective_counts,
-        five_by_two_f_test,
-        five_by_two_t_test,
-    )
-    from probative.inference.differences import difference
-    from probative.inference.exchange import mcnemar_test, randomization_test
-    from probative.inference.groups import adjust_pvalues
-    from probative.inference.intervals import interval
-    from probative.inference.posterior.single import posterior
-    from probative.inference.sequential import sequential
-    from probative.jobs.agreement import agreement
-    from probative.jobs.board import board
-    from probative.jobs.compare import compare
-    from probative.jobs.curve import compare_curves, curve
-    from probative.jobs.datasets import compare_datasets
-    from probative.jobs.gate import gate
-    from probative.jobs.ledger import read_ledger
-    from probative.jobs.plan import plan
-    from probative.jobs.rank import rank
-    from probative.jobs.score import score
-    from probative.jobs.sweep import segmentation_sweep
-    from probative.matching.check import check
-    from probative.results import (
-        Agreement,
-        BayesTest,
-        Board,
-        Comparison,
-        Comparisons,
-        Curve,
-        CurveComparison,
-        DatasetComparisons,
-        Difference,
-        Estimate,
-        FileCheck,
-        GateVerdict,
-        Interval,
-        Ledger,
-        Look,
-        Looks,
-        ModelComparison,
-        Plan,
-        RandomizationTest,
-        Ranking,
-        Sampled,
-        Scores,
-        SegmentationSweep,
-        SignificanceTest,
-        SystemScores,
-    )
-    from probative.surveys.design import read_design
-    from probative.surveys.estimating import estimate
-    from probative.surveys.sampling import sample
-    from probative.surveys.watching import watch
-    from probative.tables.counting import tally
+    from probative import metrics as metrics
+    from probative import results as results
+    from probative import seqeval as seqeval
+    from probative import sklearn as sklearn
+    from probative import tables as tables
+    from probative import testing as testing
+    from probative.counts import Counts as Counts
+    from probative.counts import PairedCounts as PairedCounts
+    from probative.crossval.runner import compare_models as compare_models
+    from probative.crossval.splitter import BlockRegularizedCV as BlockRegularizedCV
+    from probative.errors import InputError as InputError
+    from probative.inference.bayes import bayes_test as bayes_test
+    from probative.inference.bootstrap import bootstrap_difference as bootstrap_difference
+    from probative.inference.crossval import block_regularized_t_test as block_regularized_t_test
+    from probative.inference.crossval import effective_counts as effective_counts
+    from probative.inference.crossval import five_by_two_f_test as five_by_two_f_test
+    from probative.inference.crossval import five_by_two_t_test as five_by_two_t_test
+    from probative.inference.differences import difference as difference
+    from probative.inference.exchange import mcnemar_test as mcnemar_test
+    from probative.inference.exchange import randomization_test as randomization_test
+    from probative.inference.groups import adjust_pvalues as adjust_pvalues
+    from probative.inference.intervals import interval as interval
+    from probative.inference.posterior.single import posterior as posterior
+    from probative.inference.sequential import sequential as sequential
+    from probative.jobs.agreement import agreement as agreement
+    from probative.jobs.board import board as board
+    from probative.jobs.compare import compare as compare
+    from probative.jobs.curve import compare_curves as compare_curves
+    from probative.jobs.curve import curve as curve
+    from probative.jobs.datasets import compare_datasets as compare_datasets
+    from probative.jobs.gate import gate as gate
+    from probative.jobs.ledger import read_ledger as read_ledger
+    from probative.jobs.plan import plan as plan
+    from probative.jobs.rank import rank as rank
+    from probative.jobs.score import score as score
+    from probative.jobs.sweep import segmentation_sweep as segmentation_sweep
+    from probative.matching.check import check as check
+    from probative.results import Agreement as Agreement
+    from probative.results import BayesTest as BayesTest
+    from probative.results import Board as Board
+    from probative.results import Comparison as Comparison
+    from probative.results import Comparisons as Comparisons
+    from probative.results import Curve as Curve
+    from probative.results import CurveComparison as CurveComparison
+    from probative.results import DatasetComparisons as DatasetComparisons
+    from probative.results import Difference as Difference
+    from probative.results import Estimate as Estimate
+    from probative.results import FileCheck as FileCheck
+    from probative.results import GateVerdict as GateVerdict
+    from probative.results import Interval as Interval
+    from probative.results import Ledger as Ledger
+    from probative.results import Look as Look
+    from probative.results import Looks as Looks
+    from probative.results import ModelComparison as ModelComparison
+    from probative.results import Plan as Plan
+    from probative.results import RandomizationTest as RandomizationTest
+    from probative.results import Ranking as Ranking
+    from probative.results import Sampled as Sampled
+    from probative.results import Scores as Scores
+    from probative.results import SegmentationSweep as SegmentationSweep
+    from probative.results import SignificanceTest as SignificanceTest
+    from probative.results import SystemScores as SystemScores
+    from probative.surveys.design import read_design as read_design
+    from probative.surveys.estimating import estimate as estimate
+    from probative.surveys.sampling import sample as sample
+    from probative.surveys.watching import watch as watch
+    from probative.tables.counting import tally as tally
 
 # The names in each module, which is imported on first use, to keep the start fast.
 _HOMES = {
+    "_version": "__version__",
     "counts": "Counts PairedCounts",
     "crossval.runner": "compare_models",
     "crossval.splitter": "BlockRegularizedCV",
@@ -114,90 +120,7 @@ _HOMES = {
 }
 _MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")
 
-__all__ = [
-    "Agreement",
-    "BayesTest",
-    "BlockRegularizedCV",
-    "Board",
-    "Comparison",
-    "Comparisons",
-    "Counts",
-    "Curve",
-    "CurveComparison",
-    "DatasetComparisons",
-    "Difference",
-    "Estimate",
-    "FileCheck",
-    "GateVerdict",
-    "InputError",
-    "Interval",
-    "Ledger",
-    "Look",
-    "Looks",
-    "ModelComparison",
-    "PairedCounts",
-    "Plan",
-    "RandomizationTest",
-    "Ranking",
-    "Sampled",
-    "Scores",
-    "SegmentationSweep",
-    "SignificanceTest",
-    "SystemScores",
-    "__version__",
-    "adjust_pvalues",
-    "agreement",
-    "bayes_test",
-    "block_regularized_t_test",
-    "board",
-    "bootstrap_difference",
-    "check",
-    "compare",
-    "compare_curves",
-    "compare_datasets",
-    "compare_models",
-    "curve",
-    "difference",
-    "effective_counts",
-    "estimate",
-    "five_by_two_f_test",
-    "five_by_two_t_test",
-    "gate",
-    "interval",
-    "mcnemar_test",
-    "metrics",
-    "plan",
-    "posterior",
-    "randomization_test",
-    "rank",
-    "read_design",
-    "read_ledger",
-    "results",
-    "sample",
-    "score",
-    "segmentation_sweep",
-    "seqeval",
-    "sequential",
-    "sklearn",
-    "tables",
-    "tally",
-    "testing",
-    "watch",
-]
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    if name in _MODULES:
-        return import_module(f"probative.{name}")
-    for home, names in _HOMES.items():
-        if name in names.split():
-            value = getattr(import_module(f"probative.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'probative' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_on_demand(
+    __name__, {home: names.split() for home, names in _HOMES.items()}, modules=_MODULES
+)
+__all__ = list(__dir__())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,19 @@ if TYPE_CHECKING:
 
 
 def names_on_demand(
-    package: str, homes: Mapping[str, Sequence[str]]
+    package: str, homes: Mapping[str, Sequence[str]], *, modules: Sequence[str] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return a package's ``__getattr__`` and ``__dir__``, given the names in each module."""
+    # `modules` are themselves names of the package
     home = {name: module for module, names in homes.items() for name in names}
 
     def find(name: str) -> object:
+        if name in modules:
+            return import_module(f"{package}.{name}")
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(sys.modules[package], name, value)  # so that Python does not ask again
+        return value
 
-    return find, lambda: sorted(home)
+    return find, lambda: sorted([*home, *modules])

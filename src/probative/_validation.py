@@ -206,27 +206,18 @@ RNG: TypeAlias = (
 )
 
 
-class _Column(Protocol):
-    """Column of a data frame of pandas, Polars or PyArrow."""
-
-    def to_numpy(self) -> NDArray[Any]:
-        """Return the column as an array."""
+class _Column(Protocol):  # of a data frame of pandas, Polars or PyArrow
+    def to_numpy(self) -> NDArray[Any]: ...
 
 
-class _Frame(Protocol):
-    """Data frame of pandas, Polars or PyArrow."""
-
+class _Frame(Protocol):  # data frame of pandas, Polars or PyArrow
     @property
-    def columns(self) -> Any:
-        """Return the columns, or their names."""
+    def columns(self) -> Any: ...
 
 
-class _Matrix(Protocol):
-    """Array without a length, such as a sparse matrix."""
-
+class _Matrix(Protocol):  # array without a length, such as a sparse matrix
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the number of rows and columns."""
+    def shape(self) -> tuple[int, ...]: ...
 
 
 class Model(Protocol):

@@ -18,7 +18,7 @@ import numpy as np
 
 from probative._validation import amounts, factors, shown
 from probative.errors import InputError
-from probative.labels import items_of, label_name, labels_of
+from probative.labels import factorise, items_of, label_name, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -83,17 +83,20 @@ def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
 
 def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
     """Number the distinct units in the order in which they first appear."""
-    codes, _ = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
-    distinct, first, group = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(distinct), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(distinct))
-    return rank[group], len(distinct)
+    codes, names = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[np.argsort(_first_places(codes, len(names)))] = np.arange(len(names))
+    return rank[codes], len(names)
 
 
-_FEWEST_KEYS_SORTED = 1 << 16  # a table of fewer keys fits into the cache
+def _first_places(codes: NDArray[Any], number: int) -> NDArray[np.int64]:
+    """Return the index of the first item of each code."""
+    first = np.empty(number, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last value written is the first item
+    return first
 
 
-def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     size = rows.max(axis=0, initial=0) + 1
     if np.prod(size) >= 2**53 or not np.array_equal(rows, np.round(rows)):
@@ -104,16 +107,8 @@ def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArra
     for column, values in zip(rows.T, size.astype(np.int64).tolist(), strict=True):
         keys += column.astype(np.int64) * place
         place *= values
-    if place > max(_FEWEST_KEYS_SORTED, len(rows)):
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        return first, group
-    # a table of all keys finds the distinct ones without sorting
-    first_of = np.full(place, -1)
-    first_of[keys[::-1]] = np.arange(len(rows))[::-1]  # the last value written is the first row
-    known = np.flatnonzero(first_of >= 0)
-    code = np.empty(place, dtype=np.int64)
-    code[known] = np.arange(len(known))
-    return first_of[known], code[keys]
+    codes, distinct = factorise(keys)
+    return _first_places(codes, len(distinct)), codes
 
 
 # --- Counts of one system, and of two
@@ -682,12 +677,8 @@ class LabelCounts:
         # an item is a unit, with its missed label and the wrong one; equal items are one unit
         pair = gold.astype(np.int64) * n_labels
         pair += given
-        if n_labels**2 <= len(pair):
-            times = np.bincount(pair, minlength=n_labels**2)
-            kinds = np.flatnonzero(times)
-            number = times[kinds]
-        else:
-            kinds, number = np.unique(pair, return_counts=True)
+        codes, distinct = factorise(pair)
+        kinds, number = np.array(distinct, dtype=np.int64), np.bincount(codes)
         unit = np.arange(len(kinds))
         right = kinds // n_labels == kinds % n_labels
         wrong = np.flatnonzero(~right)

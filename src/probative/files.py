@@ -71,7 +71,7 @@ def create_whole(path: Path | str, content: str | bytes) -> bool:
 def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Path]:
     """Write the content to a temporary file beside the target; remove it if it was not moved."""
     data = content.encode() if isinstance(content, str) else content
-    try:
+    with failing_as("cannot be written", path):
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-")
         temporary = Path(name)
         try:
@@ -81,8 +81,6 @@ def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Pa
             yield temporary
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
 
 
 def check_target(path: Path | str) -> Path:
@@ -90,7 +88,7 @@ def check_target(path: Path | str) -> Path:
     try:
         target = Path(os.path.realpath(path))
         parent = target.parent.stat()
-        mode = _file_mode(target)
+        status = _status(target)
     except FileNotFoundError:
         raise InputError("cannot be written: its folder does not exist", path) from None
     except NotADirectoryError:
@@ -99,12 +97,12 @@ def check_target(path: Path | str) -> Path:
         raise InputError(f"cannot be written: {reason_of(error)}", path) from None
     if not stat.S_ISDIR(parent.st_mode):
         raise InputError("cannot be written: its folder is not a directory", path)
-    if mode is not None and not stat.S_ISREG(mode):
-        kind = next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a file")
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        kind = next((kind for is_kind, kind in _KINDS if is_kind(status.st_mode)), "not a file")
         raise InputError(f"cannot be written: it is {kind}; expected the name of a file", path)
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InputError("cannot be written: its folder is not writable", path)
-    if mode is not None and not os.access(target, os.W_OK):
+    if status is not None and not os.access(target, os.W_OK):
         raise InputError("cannot be written: it is read-only", path)
     return target
 
@@ -112,14 +110,11 @@ def check_target(path: Path | str) -> Path:
 def check_folder(path: Path | str) -> None:
     """Refuse a folder, existing or not, into which files cannot be written; change nothing."""
     folder = Path(path)
-    try:
-        while _file_mode(folder) is None and folder != folder.parent:
+    with failing_as("cannot be made", path):
+        while (status := _status(folder)) is None and folder != folder.parent:
             folder = folder.parent
-        mode = _file_mode(folder)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be made: {reason_of(error)}", path) from None
     what = "cannot be used: it" if folder == Path(path) else f"cannot be made: {folder}"
-    if mode is None or not stat.S_ISDIR(mode):
+    if status is None or not stat.S_ISDIR(status.st_mode):
         raise InputError(f"{what} is not a directory", path)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{what} is not writable", path)
@@ -128,10 +123,8 @@ def check_folder(path: Path | str) -> None:
 def make_folder(path: Path | str) -> None:
     """Create a folder and its parents if they are missing."""
     check_folder(path)
-    try:
+    with failing_as("cannot be made", path):
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made: {reason_of(error)}", path) from None
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -142,19 +135,25 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _file_mode(path: Path) -> int | None:
-    status = _status(path)
-    return None if status is None else status.st_mode
-
-
 def _mode(target: Path, default: int = 0o666) -> int:
     """Return the permissions of what is replaced, or the default of open() or mkdir()."""
-    mode = _file_mode(target)
-    if mode is not None:
-        return stat.S_IMODE(mode)
+    status = _status(target)
+    if status is not None:
+        return stat.S_IMODE(status.st_mode)
     mask = os.umask(0)
     os.umask(mask)
     return default & ~mask
+
+
+@contextmanager
+def failing_as(what: str, path: Path | str) -> Iterator[None]:
+    """Turn a failure of the system into a one-line error about a path."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{what}: {reason_of(error)}", path) from None
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -225,10 +224,8 @@ def open_locked(path: Path | str, busy: InputError | None = None) -> Iterator[IO
     """Open a file, created if it is missing, with an exclusive lock."""
     target = check_target(path)
     fresh = not target.exists()
-    try:
+    with failing_as("cannot be written", path):
         descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         lock(file, path, busy=busy)
         if fresh:
@@ -442,7 +439,7 @@ class ResumableFolder:
     def __init__(self, path: Path | str, run: dict[str, Any], *, adopt: Collection[str] = ()):
         self.path = Path(path)
         record = self.path / _RUN
-        try:
+        with failing_as("cannot be used", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             if not record.exists():
                 # temporary files of a killed run are no strangers
@@ -455,8 +452,6 @@ class ResumableFolder:
                         self.path,
                     )
                 create_whole(record, _seal(_json(run)))
-        except (OSError, ValueError) as error:
-            raise _unusable(error, self.path) from None
         recorded = _open(record, _ELSEWHERE)
         if not isinstance(recorded, dict) or set(recorded) == _PART:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
@@ -474,10 +469,8 @@ class ResumableFolder:
 
     def check_writable(self) -> None:
         """Refuse a folder that cannot be written, before any work is done."""
-        try:
+        with failing_as("cannot be used", self.path):
             tempfile.TemporaryFile(dir=self.path).close()
-        except OSError as error:
-            raise _unusable(error, self.path) from None
 
     def file(self, name: str) -> Path:
         """Return the path of a part's file."""
@@ -548,13 +541,6 @@ def _open(path: Path, remedy: str) -> Any:
         raise InputError(f"cannot be read ({what}); {remedy}", path) from None
 
 
-def _unusable(error: Exception, path: Path) -> InputError:
-    if isinstance(error, InputError):
-        return error
-    reason = getattr(error, "strerror", None) or str(error)
-    return InputError(f"cannot be used: {reason}", path)
-
-
 # --- A site: a folder that is replaced as a whole, and only if a board wrote it
 
 _MANIFEST = "manifest.json"  # its presence marks a folder as a site; it lists the files
@@ -618,7 +604,7 @@ def check_site(site: Path) -> None:
 
 def replace_site(site: Path, files: Mapping[str, str]) -> None:
     """Replace the site with these files (content by path), atomically where possible."""
-    try:
+    with failing_as("cannot be written", site):
         new = Path(tempfile.mkdtemp(prefix=f".{site.name}-building-", dir=site.parent))
         try:
             _write(new, files)
@@ -627,8 +613,6 @@ def replace_site(site: Path, files: Mapping[str, str]) -> None:
             _swap(new, site)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", site) from None
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

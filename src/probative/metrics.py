@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -214,19 +214,11 @@ _Value = TypeVar("_Value", float, "Array")
 
 @dataclass(frozen=True)
 class Share:
-    """Form of a score whose odds are a constant times the odds of hits among hits and misses.
+    """Form of a score whose odds are a constant times the odds of hits among hits and misses."""
 
-    Attributes
-    ----------
-    hits, misses
-        The cells that count for and against it.
-    factor
-        The odds of the score over the odds of the share: 2 for F1, whose share is Jaccard's.
-    """
-
-    hits: tuple[str, ...]
+    hits: tuple[str, ...]  # the cells that count for it, and those that count against it
     misses: tuple[str, ...]
-    factor: float
+    factor: float  # between these odds: 2 for F1, whose share is Jaccard's
 
     def proportion(self, counts: Counts) -> tuple[Any, Any]:
         """Return the number of hits, and the number of hits and misses."""
@@ -249,25 +241,14 @@ class Metric:
 
     It lies between 0 and 1, and more is better, in every test and sentence; there are no error
     rates.
-
-    Attributes
-    ----------
-    name
-        Its name in Python, on the command line and in JSON.
-    words, latex
-        Its name in print, and in a paper.
-    top, bottom
-        The weights of tp, fp, fn, tn in numerator and denominator.
-    top_beta, bottom_beta
-        The terms that are added to these weights, multiplied by β²; only F-beta has any.
     """
 
-    name: str
-    words: str
-    latex: str
-    top: _Form
+    name: str  # in Python, on the command line and in JSON
+    words: str  # its name in print
+    latex: str  # its name in a paper
+    top: _Form  # the weights of tp, fp, fn, tn in numerator and denominator
     bottom: _Form
-    top_beta: _Form = (0, 0, 0, 0)
+    top_beta: _Form = (0, 0, 0, 0)  # added to them, multiplied by β²; only F-beta has any
     bottom_beta: _Form = (0, 0, 0, 0)
 
     low: ClassVar[float] = 0.0
@@ -332,29 +313,16 @@ class Composite:
 
     It depends on their shares alone, not on the number of items. An error never raises it either,
     if gold stays the same; more is better.
-
-    Attributes
-    ----------
-    name, words, latex
-        Its names, as for `Metric`.
-    value
-        The score of four cells, NaN if it is undefined.
-    slopes
-        Its derivatives in the four cells.
-    low, high
-        Its smallest and its largest value.
-    needs_tn
-        Whether true negatives matter.
     """
 
-    name: str
+    name: str  # its names, as for `Metric`
     words: str
     latex: str
-    value: Callable[..., Any]
-    slopes: Callable[..., Slopes]
-    low: float = 0.0
+    value: Callable[..., Any]  # the score of four cells, NaN if it is undefined
+    slopes: Callable[..., Slopes]  # its derivatives in the four cells
+    low: float = 0.0  # its smallest and its largest value
     high: float = 1.0
-    needs_tn: bool = True
+    needs_tn: bool = True  # whether true negatives matter
 
     is_of_all_items: ClassVar[bool] = False
     is_share_of_right: ClassVar[bool] = False
@@ -462,32 +430,11 @@ def contributions(
     units: bool | None = None,
     beta: float = 1.0,
 ) -> tuple[Any, Any]:
-    """Return the contributions of rows of counts to numerator and denominator of a score x/y.
-
-    For a `Composite`, x/y has its value and its derivatives at the table. The contribution of a row
-    to the denominator is its expected share of the variance, from its numbers of items that are yes
-    and that are no in gold.
-
-    Parameters
-    ----------
-    counts
-        One row per unit, or per kind of item.
-    metric, beta
-        The score.
-    at
-        The table; by default the sum of the rows.
-    units
-        Whether the rows are the units of that table; by default True without `at`. If the score is
-        undefined without one of them, that unit alone gets all of the denominator.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> rows = pv.Counts(tp=[4, 3], fp=[1, 0], fn=[0, 2], tn=[5, 9])
-    >>> x, y = pv.metrics.contributions(rows, "mcc")
-    >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
-    True
-    """
+    """Return the contributions of rows of counts to numerator and denominator of a score x/y."""
+    # For a `Composite`, x/y has its value and its derivatives at the table `at`, by default the sum
+    # of the rows. The contribution of a row to the denominator is its expected share of the
+    # variance, from its numbers of items that are yes and that are no in gold. `units`: whether the
+    # rows are the units of that table, by default True without `at`.
     counts = counts_for(metric, counts)
     own = TABLE[metric]
     if not isinstance(own, Composite):
@@ -540,52 +487,31 @@ def score(
     return float(value) if value.ndim == 0 else value
 
 
-def precision(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fp)."""
-    return score(counts, "precision", zero_division=zero_division)
+class _Named(Protocol):
+    def __call__(self, counts: Counts, *, zero_division: float = np.nan) -> Number: ...
 
 
-def recall(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fn)."""
-    return score(counts, "recall", zero_division=zero_division)
+def _named(metric: str, words: str) -> _Named:
+    """Return the function that computes a metric, with its docstring."""
+
+    def of(counts: Counts, *, zero_division: float = np.nan) -> Number:
+        return score(counts, metric, zero_division=zero_division)
+
+    of.__name__ = of.__qualname__ = metric
+    of.__doc__ = words
+    return of
 
 
-def f1(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return 2 tp / (2 tp + fp + fn)."""
-    return score(counts, "f1", zero_division=zero_division)
-
-
-def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
-    """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
-    return score(counts, "fbeta", beta=beta, zero_division=zero_division)
-
-
-def jaccard(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tp / (tp + fp + fn), also called F*."""
-    return score(counts, "jaccard", zero_division=zero_division)
-
-
-def accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return (tp + tn) / (tp + fp + fn + tn)."""
-    return score(counts, "accuracy", zero_division=zero_division)
-
-
-def specificity(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tn / (tn + fp)."""
-    return score(counts, "specificity", zero_division=zero_division)
-
-
-def npv(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return tn / (tn + fn), the negative predictive value."""
-    return score(counts, "npv", zero_division=zero_division)
-
-
-def balanced_accuracy(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return the mean of recall and specificity."""
-    return score(counts, "balanced_accuracy", zero_division=zero_division)
-
-
-def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
+precision = _named("precision", "Return tp / (tp + fp).")
+recall = _named("recall", "Return tp / (tp + fn).")
+f1 = _named("f1", "Return 2 tp / (2 tp + fp + fn).")
+jaccard = _named("jaccard", "Return tp / (tp + fp + fn), also called F*.")
+accuracy = _named("accuracy", "Return (tp + tn) / (tp + fp + fn + tn).")
+specificity = _named("specificity", "Return tn / (tn + fp).")
+npv = _named("npv", "Return tn / (tn + fn), the negative predictive value.")
+balanced_accuracy = _named("balanced_accuracy", "Return the mean of recall and specificity.")
+mcc = _named(
+    "mcc",
     """Return Matthews' correlation coefficient of gold and system.
 
     It is undefined if either says yes to everything or to nothing; scikit-learn returns 0 then,
@@ -596,28 +522,20 @@ def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
     >>> import probative as pv
     >>> round(pv.metrics.mcc(pv.Counts(tp=77, fp=44, fn=10, tn=702)), 4)
     0.717
-    """
-    return score(counts, "mcc", zero_division=zero_division)
+    """,
+)
+kappa = _named(
+    "kappa",
+    "Return Cohen's kappa: the agreement beyond that of independent labels of the same rates.",
+)
+informedness = _named("informedness", "Return recall + specificity - 1, also called Youden's J.")
+markedness = _named("markedness", "Return precision + npv - 1.")
+fowlkes_mallows = _named("fowlkes_mallows", "Return the geometric mean of precision and recall.")
 
 
-def kappa(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return Cohen's kappa: the agreement beyond that of independent labels of the same rates."""
-    return score(counts, "kappa", zero_division=zero_division)
-
-
-def informedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return recall + specificity - 1, also called Youden's J."""
-    return score(counts, "informedness", zero_division=zero_division)
-
-
-def markedness(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return precision + npv - 1."""
-    return score(counts, "markedness", zero_division=zero_division)
-
-
-def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return the geometric mean of precision and recall."""
-    return score(counts, "fowlkes_mallows", zero_division=zero_division)
+def fbeta(counts: Counts, beta: float, *, zero_division: float = np.nan) -> Number:
+    """Return (1 + β²) tp / ((1 + β²) tp + β² fn + fp)."""
+    return score(counts, "fbeta", beta=beta, zero_division=zero_division)
 
 
 def f1_from_jaccard(share: _Value) -> _Value:
@@ -634,20 +552,10 @@ OF_TABLES = ("mcc", "kappa")  # metrics of a whole table with any number of clas
 
 
 def score_of_table(table: Array, metric: str) -> Any:
-    """Return Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of confusion tables.
-
-    The classes are the last two axes. The score is NaN if it is undefined: kappa if gold and system
-    hold one and the same class alone, R_K if either holds one class alone. Balanced accuracy is the
-    mean recall of the classes that gold has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.metrics import score_of_table
-    >>> table = np.array([[5.0, 1, 0], [0, 4, 2], [1, 0, 7]])
-    >>> [round(float(score_of_table(table, metric)), 4) for metric in ("kappa", "mcc")]
-    [0.6947, 0.6974]
-    """
+    """Return Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of confusion tables."""
+    # The classes are the last two axes. The score is NaN if it is undefined: kappa if gold and
+    # system hold one and the same class alone, R_K if either holds one class alone. Balanced
+    # accuracy is the mean recall of the classes that gold has.
     if metric == "balanced_accuracy":
         right, answer = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1)
         there = answer > 0

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 INPUT, COMPUTE, GATES, OUTPUT = "Input", "What to compute", "Gates", "Output"  # headings of help
 HEADINGS = (INPUT, COMPUTE, GATES, OUTPUT)
 DATASETS = ("dataset", "datasets")  # options that name several data sets
-ALWAYS = {"always": True}  # in the signature even if it is the default
 
 
 class Option:
@@ -55,6 +54,7 @@ class Option:
     signed: str = ""  # its name in the signature, if not its own
     always: bool = False  # it is in the signature even if it is the default
     is_input: bool = False  # a further input, of which the signature shows only that it exists
+    hidden: bool = False  # the command does not have it
     by_content: bool = False  # a file, of which the signature shows the digest of the content
 
     def __init__(self, *flags: str, **how: Any):
@@ -67,14 +67,17 @@ class Option:
         """Return a field with this option, of which some attributes may differ."""
         how = vars(self) | changes
         own = Option(*how.pop("flags"), **how) if changes else self
-        signed = {"always": own.always, "as": own.signed, "input": own.is_input}
-        signed["content"] = own.by_content
-        return field(default=default, metadata={"option": own} | signed)
+        return field(default=default, metadata={"option": own})
+
+
+_UNDECLARED = Option(hidden=True)  # choices in Python alone
+ONLY_SHOWN = Option(hidden=True, is_input=True)
 
 
 # how texts are read by default (see `Option.parser`), by what stands for them in the help
 _READERS = {"A,B": "name_list", "LOW,HIGH": "name_list", "D": "points", "N": "whole"}
 _READERS |= dict.fromkeys(("MB", "MIB", "NUMBER", "P"), "number")
+_READERS |= dict.fromkeys(("DIR", "SITE"), "Path")
 
 
 def shared(text: str, **how: Any) -> Option:
@@ -173,11 +176,8 @@ class Options:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """Return the options of the command by name."""
-        return {
-            entry.name: entry.metadata["option"]
-            for entry in fields(cls)
-            if "option" in entry.metadata and entry.name not in cls.withheld
-        }
+        known = {entry.name: _option_of(entry) for entry in fields(cls)}
+        return {n: o for n, o in known.items() if not o.hidden and n not in cls.withheld}
 
     def chosen(self, *names: str) -> dict[str, Any]:
         """Return the values of these options by name."""
@@ -213,13 +213,18 @@ class Options:
             absent = value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
             if entry.name in self.told or absent:
                 continue
-            if entry.metadata.get("always") or self._is_changed(entry):
-                name = entry.metadata.get("as") or entry.name.replace("_", "-")
-                is_true = value is True and isinstance(entry.default, bool)
-                flag = is_true or entry.metadata.get("input")
-                value = _digest_of(value) if entry.metadata.get("content") else value
+            option = _option_of(entry)
+            if option.always or self._is_changed(entry):
+                name = option.signed or entry.name.replace("_", "-")
+                flag = option.is_input or (value is True and isinstance(entry.default, bool))
+                value = _digest_of(value) if option.by_content else value
                 chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
+
+
+def _option_of(entry: Field[Any]) -> Option:
+    option: Option = entry.metadata.get("option", _UNDECLARED)
+    return option
 
 
 def _digest_of(path: Any) -> str:
@@ -325,7 +330,9 @@ _SECOND_GOLD = shared(
     is_input=True,
     excludes=DATASETS,
 )
-REPLICATES = shared("N: How many test sets are drawn.")
+# options that other classes of options, such as those of the studies, take by name
+STATISTICS = {"metric": METRIC, "level": LEVEL, "rng": SEED, "m": REPETITIONS}
+STATISTICS["replicates"] = shared("N: How many test sets are drawn.")
 
 
 # --- Reading and matching
@@ -629,7 +636,7 @@ _OF_JUDGED = frozenset(
 def _as_read(name: str, **changes: Any) -> Any:
     """Return a field of reading for another class, of which some attributes may differ."""
     entry = ReadingOptions.__dataclass_fields__[name]
-    return entry.metadata["option"](entry.default, **changes)
+    return _option_of(entry)(entry.default, **changes)
 
 
 @options_class
@@ -637,7 +644,7 @@ class GradedOptions(ReadingOptions):
     """Options of jobs that also take graded scores: numbers per item, not gold and outputs."""
 
     # numbers by system, a list each or a list of them for every run; only in Python
-    scores: Any = field(default=None, metadata={"input": True})
+    scores: Any = ONLY_SHOWN(None)
     score_columns: Sequence[str] = _rarely(
         "A,B: The columns of a table that hold graded scores, numbers, one per system.",
         (),
@@ -675,7 +682,7 @@ class ScoreOptions(GradedOptions):
     beta: float = _BETA(1.0)
     overlap: bool = choice("Count partial overlaps of spans, too.", False, rare=True)
     second_gold: Any = _SECOND_GOLD(None)
-    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
+    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
 
     told = ReadingOptions.told | {"method", "by"}
 
@@ -712,7 +719,7 @@ class CompareOptions(GradedOptions):
     )
     second_gold: Any = _SECOND_GOLD(None)
     rng: RNG | None = SEED(0)
-    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
+    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
 
     told = ReadingOptions.told | {"metric", "by"}
 
@@ -763,7 +770,7 @@ class RankOptions(GradedOptions):
         rare=True,
         among="inference.rank:ADJUSTMENTS",
     )
-    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
+    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
     rng: RNG | None = SEED(0, always=True)
 
     # the fact about the test shows how p-values were adjusted
@@ -846,7 +853,7 @@ class DifferenceOptions(Options):
 class ExchangeOptions(Options):
     """Options of a randomisation test."""
 
-    alternative: str = field(default="two-sided", metadata=ALWAYS)
+    alternative: str = Option(hidden=True, always=True)("two-sided")
     beta: float = 1.0
     n_resamples: int | None = None
     rng: RNG | None = SEED(None)

@@ -113,7 +113,7 @@ def classification_report(
     zero = _zero(zero_division, sample_weight)
     level = None if level is None else open_probability("level", level)
     if zero is None:
-        _warn_undefined(found, ("precision", "recall"), None if found.labels else "micro")
+        _warn_undefined(found, ("precision", "recall"), None if found.items.labels else "micro")
     limits = {} if level is None else _limits(found.scores(level))
     rows = {
         name: {**scores, "support": support, **limits.get(name, {})}
@@ -121,7 +121,7 @@ def classification_report(
     }
     if flag("output_dict", output_dict):
         return rows
-    return _text(rows, len(found.labels), digits, level)
+    return _text(rows, len(found.items.labels), digits, level)
 
 
 def f1_score(
@@ -286,9 +286,8 @@ def _score(
     if level is None:
         if zero is None:
             _warn_undefined(found, (metric,), average)
-        return (found.averaged(average, zero or 0) if average else found.by_label(zero or 0))[
-            metric
-        ]
+        value: Score = found.scored(average, zero or 0)[metric]
+        return value
     level = open_probability("level", level)
     if average == "weighted":
         raise InputError(
@@ -307,19 +306,15 @@ class _Found:
     items: Items
     tagged: tuple[Tagged, Tagged]
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.items.labels
-
     @cached_property
     def counts(self) -> Counts:
         return self.items.counts(by="label")
 
-    def by_label(self, zero: float) -> dict[str, NDArray[np.float64]]:
-        return _prf(self.counts, zero)
-
-    def averaged(self, average: str, zero: float) -> dict[str, float]:
+    def scored(self, average: str | None, zero: float) -> dict[str, Any]:
+        """Return the scores of an average; without one, arrays of those of the labels."""
         counts = self.counts
+        if average is None:
+            return _prf(counts, zero)
         if average == "micro":
             return {name: float(v[0]) for name, v in _prf(counts.sum().reshape(1), zero).items()}
         support = np.asarray(counts.positives)
@@ -330,20 +325,20 @@ class _Found:
         if not len(support):
             return dict.fromkeys(_OURS, float("nan"))
         weights = support if average == "weighted" else None
-        return {n: float(np.average(v, weights=weights)) for n, v in self.by_label(zero).items()}
+        return {n: float(np.average(v, weights=weights)) for n, v in _prf(counts, zero).items()}
 
     def rows(self, zero: float) -> Iterator[tuple[str, dict[str, float], int]]:
         """Yield the lines of a report: labels, then averages."""
         support = np.asarray(self.counts.positives).astype(int).tolist()
-        own = self.by_label(zero)
-        for i, label in enumerate(self.labels):
+        own = _prf(self.counts, zero)
+        for i, label in enumerate(self.items.labels):
             yield label, {name: float(values[i]) for name, values in own.items()}, support[i]
         for average in _AVERAGES:
-            yield f"{average} avg", self.averaged(average, zero), sum(support)
+            yield f"{average} avg", self.scored(average, zero), sum(support)
 
     def scores(self, level: float) -> SystemScores:
         """Return the scores with intervals, of every label and of the micro and macro averages."""
-        every = np.ones((1, len(self.labels)), dtype=bool)
+        every = np.ones((1, len(self.items.labels)), dtype=bool)
         # with a scheme, a single label is reported, too
         how: Any = {"tagged": self.tagged, "scheme": "tags", "averaged": every, "own_labels": True}
         matched = Matched("entities", ("pred",), self.items, None, (None,), **how)
@@ -402,18 +397,15 @@ def _warn_undefined(found: _Found, metrics: Sequence[str], average: str | None =
 
 def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
     """Return the ends of the intervals of every line of a report that has some."""
-    lines = {label.label: label.scores for label in scores.by_label}
-    lines["micro avg"] = scores.scores
-    lines["macro avg"] = tuple(
-        replace(score, metric=score.metric.removeprefix("macro_"))
-        for score in scores.scores
-        if score.metric.startswith("macro_")
-    )
-    ends = [(metric, ours, end) for metric, ours in _OURS.items() for end in ("low", "high")]
-    return {
-        name: {f"{m}_{end}": float(getattr(_interval_of(of, ours), end)) for m, ours, end in ends}
-        for name, of in lines.items()
-    }
+    lines = [(label.label, label.scores, "") for label in scores.by_label]
+    lines += [("micro avg", scores.scores, ""), ("macro avg", scores.scores, "macro_")]
+    limits: dict[str, dict[str, float]] = {}
+    for name, own, prefix in lines:
+        limits[name] = {}
+        for metric, ours in _OURS.items():
+            found = _interval_of(own, prefix + ours)
+            limits[name] |= {f"{metric}_low": float(found.low), f"{metric}_high": float(found.high)}
+    return limits
 
 
 def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
@@ -461,7 +453,7 @@ def _find(
         elif scheme:
             _warn("scheme= without mode='strict' is not used, as in seqeval")
         sides = [_lenient(side, suffix) for side in (gold, pred)]
-    labels, codes = union([tuple(side[4]) for side in sides])
+    labels, codes = union([side[4] for side in sides])
     columns = [(*s[:3], code[s[3]]) for s, code in zip(sides, codes, strict=True)]
     items = collect(columns, labels, gold.text.n_sentences)
     # end and length identify spans here, but are not the start and end that `Items` expects

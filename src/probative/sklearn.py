@@ -102,11 +102,14 @@ class CountsScorer:
             )
         learnt = getattr(estimator, "classes_", None)
         classes = [*known, *said, *(() if learnt is None else _codes("classes_", learnt)[1])]
-        wanted = self.labels or (self._positive(classes),)
+        expected = f"expected one of {', '.join(map(repr, sorted(set(classes))[:10]))}"
+        positive = self.positive or positive_label(classes)
+        if not self.labels and positive is None:
+            raise InputError(f"positive: it is not known which class counts as yes; {expected}")
+        wanted: tuple[Any, ...] = self.labels or (positive,)
         for label in wanted:
             if label not in classes:
-                listed = ", ".join(map(repr, sorted(set(classes))[:10]))
-                raise InputError(f"positive: no class {label!r}; expected one of {listed}")
+                raise InputError(f"positive: no class {label!r}; {expected}")
         counted = {}
         for label in wanted:
             answer = gold == (known.index(label) if label in known else -1)
@@ -115,17 +118,6 @@ class CountsScorer:
             for cell, number in Counts.from_labels(answer, says).to_dict().items():
                 counted[cell + end] = number
         return counted
-
-    def _positive(self, classes: list[str]) -> str:
-        if self.positive is not None:
-            return self.positive
-        positive = positive_label(classes)
-        if positive is None:
-            listed = ", ".join(map(repr, sorted(set(classes))[:10]))
-            raise InputError(
-                f"positive: it is not known which class counts as yes; expected one of {listed}"
-            )
-        return positive
 
 
 def _codes(name: str, values: Any) -> tuple[NDArray[Any], list[str]]:

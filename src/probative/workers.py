@@ -32,18 +32,28 @@ def in_processes(
     work: Callable[[_Part], _Answer], parts: Sequence[_Part], n_jobs: int | None
 ) -> Iterator[tuple[_Part, _Answer]]:
     """Yield every part with its result, in order, computed in `n_jobs` processes as in joblib."""
+    yield from zip(parts, answers_of(work, parts, n_jobs, "generator"), strict=True)
+
+
+def answers_of(
+    work: Callable[[_Part], _Answer],
+    parts: Sequence[_Part],
+    n_jobs: int | None,
+    order: str = "generator_unordered",
+) -> Iterator[_Answer]:
+    """Yield the results of parts, by default as soon as each is done."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     workers = min(effective_n_jobs(n_jobs), len(parts))
     if workers <= 1:
-        yield from ((part, work(part)) for part in parts)
+        yield from map(work, parts)
         return
     running = None
     try:
         with interrupts_waiting():
-            parallel = Parallel(n_jobs=workers, return_as="generator")
+            parallel = Parallel(n_jobs=workers, return_as=order)
             running = parallel(delayed(work)(part) for part in parts)
-        yield from zip(parts, running, strict=True)
+        yield from running
     finally:
         if running is not None:
             running.close()  # after a failure, stop the other workers
@@ -64,10 +74,7 @@ def in_threads(
         yield from map(work, parts)
         return
     with ThreadPoolExecutor(workers) as pool:
-        try:
-            yield from pool.map(work, parts)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        yield from pool.map(work, parts)  # which cancels the rest after a failure
 
 
 @contextmanager

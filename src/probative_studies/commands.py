@@ -16,11 +16,11 @@ import click
 
 from probative._validation import one_of
 from probative.cli import options, output
-from probative.cli.output import progress, warnings_as_remarks
+from probative.cli.output import progress
 from probative.data import load
 from probative.errors import InputError
 from probative.metrics import COMPOSITES
-from probative.options import ALWAYS, FoldsOptions, Option, Options
+from probative.options import STATISTICS, FoldsOptions, Option, Options
 from probative.options import choice as field_of
 from probative_studies.harness import emit, perform
 
@@ -65,7 +65,7 @@ def always(*words: Any, **how: Any) -> Any:
 
 def shared(default: Any, signed: str = "") -> Any:
     """Declare a field whose option all commands share, and that the signature always shows."""
-    return field(default=default, metadata=ALWAYS | ({"as": signed} if signed else {}))
+    return Option(hidden=True, always=True, signed=signed)(default)
 
 
 def chosen(kind: type[Options], order: str) -> dict[str, Option]:
@@ -536,7 +536,7 @@ pairing = simulation(
     notes="Test sets are drawn from a population on which the two systems treat nine items in ten "
     "alike. Independent posteriors ignore that, and their intervals are too long.",
     sizes=choice((200, 1000, 5000), "--n N: Items; several times, or separated by commas."),
-    metrics=options.STATISTICS["metric"](("precision", "recall", "f1"), signed="metric"),
+    metrics=STATISTICS["metric"](("precision", "recall", "f1"), signed="metric"),
 )
 planning = simulation(
     "tests.planning_study",
@@ -716,15 +716,12 @@ def bayes(
     given: Annotated[
         _BayesStudyOptions, chosen(_BayesStudyOptions, "replicates n level prior rope weight rng")
     ],
-    task: Annotated[
-        str,
-        Option(
-            metavar="NAME",
-            help="Which figure --figure draws: cws, ner or org.",
-            among=("cws", "ner", "org"),
-            needs=("figure",),
-        ),
-    ] = "cws",
+    task: str = field_of(
+        "NAME: Which figure --figure draws: cws, ner or org.",
+        "cws",
+        among=("cws", "ner", "org"),
+        needs=("figure",),
+    ),
     out: output.RandomDrawn,
 ) -> None:
     """The paper of the Bayes test, computed again: tables 2 to 5, figures 1 to 3, simulation.
@@ -760,23 +757,18 @@ def bayes(
 
 def chunking(
     *,
-    cws: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE",
-            help="Segmented text, such as SIGHAN 2005's pku_training.utf8; repeatable.",
-        ),
-    ] = None,
-    ner: Annotated[
-        list[str] | None,
-        Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
-    ] = None,
+    cws: tuple[str, ...] | None = field_of(
+        "FILE: Segmented text, such as SIGHAN 2005's pku_training.utf8; repeatable.", several=True
+    ),
+    ner: tuple[str, ...] | None = field_of(
+        "FILE: Entities, such as CoNLL-2003's eng.train; repeatable.", several=True
+    ),
     given: Annotated[
         _ChunkingOptions,
         chosen(_ChunkingOptions, "label features encoding c2 max_iterations m rng"),
     ],
-    jobs: options.Jobs = None,
-    resume: options.Resume = None,
+    jobs: int | None = options.JOBS(None),
+    resume: Path | None = options.RESUME(None),
     out: output.RandomOutput,
 ) -> None:
     """Does a finer tag set make a better chunker? Wang and Li's three experiments on your corpora.
@@ -785,7 +777,7 @@ def chunking(
     """
     from probative_studies.chunking import chunking_document, chunking_study
 
-    with progress("fits", quiet=out.quiet) as report, warnings_as_remarks(quiet=out.quiet):
+    with progress("fits", quiet=out.quiet) as report:
         results = chunking_study(
             cws=cws or (), ner=ner or (), n_jobs=jobs, folder=resume, report=report, **vars(given)
         )
@@ -802,15 +794,12 @@ def coverage(
     given: Annotated[
         _CoverageOptions, chosen(_CoverageOptions, "sizes cells methods metric level")
     ],
-    plot: Annotated[
-        str,
-        Option(
-            metavar="NAME",
-            help="What --figure draws: coverage, length or heatmap.",
-            among=("coverage", "length", "heatmap"),
-            needs=("figure",),
-        ),
-    ] = "coverage",
+    plot: str = field_of(
+        "NAME: What --figure draws: coverage, length or heatmap.",
+        "coverage",
+        among=("coverage", "length", "heatmap"),
+        needs=("figure",),
+    ),
     out: output.Drawn,
 ) -> None:
     """Do the intervals cover what they promise? Exact coverage, length, overshoot, degeneracy.
@@ -864,13 +853,9 @@ _ALIKE = ("curve", "spaces", "epochs", "device", "rng", "steps", "level")
 
 
 def segmentation(
-    train: Annotated[
-        str, Option(metavar="FILE", help="CoNLL-U, columns or segmented text to train on.")
-    ],
-    dev: Annotated[
-        str, Option(metavar="FILE", help="The same, for the choice of the network's epoch.")
-    ],
-    test: Annotated[str, Option(metavar="FILE", help="The same, to be scored on.")],
+    train: str = field_of("FILE: CoNLL-U, columns or segmented text to train on.", required=True),
+    dev: str = field_of("FILE: The same, for the choice of the network's epoch.", required=True),
+    test: str = field_of("FILE: The same, to be scored on.", required=True),
     *,
     given: Annotated[
         _SegmentationOptions,
@@ -879,13 +864,10 @@ def segmentation(
             "systems sizes step curve epochs device spaces steps language level rng",
         ),
     ],
-    resume: options.Resume = None,
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output", "-o", metavar="DIR", help="Write tables, figures, outputs and JSON there."
-        ),
-    ] = None,
+    resume: Path | None = options.RESUME(None),
+    output: Path | None = field_of(
+        "--output -o DIR: Write tables, figures, outputs and JSON there."
+    ),
     out: output.RandomOutput,
 ) -> None:
     """Is recall the score to trust? Three word segmenters, a threshold sweep, a learning curve.

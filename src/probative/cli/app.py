@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +13,9 @@ from probative._version import __version__
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-# The first sentences of the commands, so that the list of them loads none
+# The first sentences of the help of commands; the rest are the docstrings of their functions
 COMMANDS = {
     "score": "What does my system score? Precision, recall, F1 with intervals, from files.",
     "compare": "Is B really better than A? Scores, differences, exact tests, posteriors and a "
@@ -40,11 +41,11 @@ COMMANDS = {
     "study": "Repeat the experiments of the source papers; measure how well intervals hold.",
 }
 # commands whose module has another name
-MODULES = {
-    "app": "web",
-    **dict.fromkeys(("sample", "estimate", "watch"), "surveys"),
-    **dict.fromkeys(("agreement", "check", "demo", "ledger", "plan", "split", "sweep"), "tools"),
-}
+MODULES = {"app": "web", "board": "rank", "crossval": "bayes"}
+MODULES |= dict.fromkeys(("sample", "estimate", "watch"), "surveys")
+MODULES |= dict.fromkeys(
+    ("agreement", "check", "demo", "interval", "ledger", "plan", "split", "sweep"), "tools"
+)
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -64,64 +65,51 @@ def call(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-class _Listed(click.Group):
-    """A group whose help shows the first sentence of every command, whole."""
+class _Commands(click.Group):
+    """Group of commands, each found when it is called; its help shows their first sentences."""
 
-    names: Sequence[str] = ()
+    def __init__(
+        self, sentences: Mapping[str, str], find: Callable[[str], click.Command], **how: Any
+    ):
+        super().__init__(no_args_is_help=True, **how)
+        self.sentences, self.find = sentences, find
+        self.names = tuple(sentences)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # Click's signature
         return list(self.names)
 
-    def sentences(self, ctx: click.Context) -> dict[str, str]:
-        """Return the first sentence of every command."""
-        commands = {name: self.get_command(ctx, name) for name in self.names}
-        return {
-            name: " ".join((command.help or "").split("\n\n")[0].split()) if command else ""
-            for name, command in commands.items()
-        }
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return self.find(name) if name in self.names else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.sentences(ctx).items()))
+            formatter.write_dl(list(self.sentences.items()))
 
 
-class _Commands(_Listed):
-    """Group of commands that loads the module of a command when it is called."""
+def _command(name: str) -> click.Command:
+    """Load a command."""
+    if name == "study":
+        return _studies()
+    from probative.cli.options import as_command
 
-    names = tuple(COMMANDS)
-
-    def sentences(self, ctx: click.Context) -> dict[str, str]:  # noqa: ARG002  # as above
-        """Return the first sentence of every command."""
-        return COMMANDS
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name not in self.names:
-            return None
-        if name == "study":
-            return _Studies()
-        from probative.cli.options import as_command
-
-        module = import_module(f"probative.cli.{MODULES.get(name, name)}")
-        return as_command(name, getattr(module, name))
+    module = import_module(f"probative.cli.{MODULES.get(name, name)}")
+    return as_command(name, getattr(module, name), COMMANDS[name])
 
 
-class _Studies(_Listed):
-    """Group of studies, found by the entry point of their package."""
+def _studies() -> click.Group:
+    """Return the group of studies, found by the entry point of their package."""
+    from importlib.metadata import entry_points  # slow to import, and only studies need it
 
-    def __init__(self) -> None:
-        from importlib.metadata import entry_points  # slow to import, and only studies need it
+    from probative.cli.options import as_command
 
-        super().__init__("study", help=COMMANDS["study"], no_args_is_help=True)
-        found = entry_points(group="probative.commands", name="study")
-        if not found:
-            raise InputError("study: the package probative_studies is not installed")
-        self.studies = next(iter(found)).load()
-        self.names = tuple(self.studies)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        from probative.cli.options import as_command
-
-        return as_command(name, self.studies[name]) if name in self.studies else None
+    found = entry_points(group="probative.commands", name="study")
+    if not found:
+        raise InputError("study: the package probative_studies is not installed")
+    studies = next(iter(found)).load()
+    docs = {name: getdoc(study) or "" for name, study in studies.items()}
+    sentences = {name: " ".join(text.split("\n\n")[0].split()) for name, text in docs.items()}
+    how = {"name": "study", "help": COMMANDS["study"]}
+    return _Commands(sentences, lambda name: as_command(name, studies[name]), **how)
 
 
 def _complete(context: click.Context, option: click.Parameter, asked: str | None) -> None:
@@ -137,11 +125,8 @@ def _complete(context: click.Context, option: click.Parameter, asked: str | None
 
 def build_app() -> click.Group:
     """Return the program."""
-    app = _Commands(
-        "probative",
-        help="How good is this NLP system, and is that one really better?",
-        no_args_is_help=True,
-    )
+    question = "How good is this NLP system, and is that one really better?"
+    app = _Commands(COMMANDS, _command, name="probative", help=question)
     app.params += [
         click.Option(
             [flag],

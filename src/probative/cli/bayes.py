@@ -1,119 +1,98 @@
-"""``probative bayes``."""
+"""``probative bayes`` and ``crossval``: compare two models by the folds of a cross-validation."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from probative.cli.options import Argument
-from probative.cli.output import RandomDrawn
+from probative.cli.inputs import protect_code
+from probative.cli.options import JOBS, RESUME, argument
+from probative.cli.output import RandomDrawn, output_aside, progress
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, BayesOptions, shared
+from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.cli.output import Output
-    from probative.results import BayesTest, ScorePosteriors
+    from probative.results import ModelComparison, ScorePosteriors
 
 _JUDGING = ("rope", "prior", "beta", "level", "weight")
 
 
 def bayes(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            "FOLDS_A FOLDS_B",
-            "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
-            "for each model, or one file with a column named model.",
-        ),
-    ] = None,
+    files: list[str] = argument(
+        "FOLDS_A FOLDS_B",
+        "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file for each "
+        "model, or one file with a column named model.",
+        several=True,
+        required=False,
+    ),
     *,
-    folds: Annotated[
-        str | None,
-        shared(
-            "DIR: Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
-            heading=INPUT,
-            excludes=("files",),
-        ),
-    ] = None,
-    preds_a: Annotated[
-        str | None,
-        shared("GLOB: The predictions of the baseline, one file per fold.", heading=INPUT),
-    ] = None,
-    preds_b: Annotated[
-        str | None, shared("GLOB: The predictions of the challenger, likewise.", heading=INPUT)
-    ] = None,
+    folds: str | None = choice(
+        "DIR: Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
+        heading=INPUT,
+        parser=None,
+        excludes=("files",),
+    ),
+    preds_a: str | None = choice(
+        "GLOB: The predictions of the baseline, one file per fold.", heading=INPUT
+    ),
+    preds_b: str | None = choice(
+        "GLOB: The predictions of the challenger, likewise.", heading=INPUT
+    ),
     given: BayesOptions,
-    plot: Annotated[
-        str,
-        shared(
-            "NAME: What --figure draws: densities or difference.",
-            heading=OUTPUT,
-            among=("densities", "difference"),
-            needs=("figure",),
-        ),
-    ] = "densities",
+    plot: str = choice(
+        "NAME: What --figure draws: densities or difference.",
+        "densities",
+        heading=OUTPUT,
+        among=("densities", "difference"),
+        needs=("figure",),
+    ),
     out: RandomDrawn,
 ) -> None:
-    """Compare two models by the counts of a cross-validation, with the Bayes test.
-
-    Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
-    """
+    """Example: probative bayes folds_a.csv folds_b.csv --rope 0.005"""
     from probative._validation import one_of
 
     one_of("--plot", plot, ("densities", "difference"))
-    if folds is None and preds_a is None and preds_b is None:
-        _from_counts(files or [], given, plot, out)
+    predictions = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
+    missing = [name for name, value in predictions.items() if value is None]
+    if len(missing) == len(predictions):
+        _from_counts(files, given, plot, out)
         return
     if files:
         raise InputError("--folds: cannot be combined with files of counts")
-    predictions = {"--folds": folds, "--preds-a": preds_a, "--preds-b": preds_b}
-    _from_predictions(predictions, given, plot, out)
-
-
-def _from_predictions(
-    predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
-) -> None:
-    """Score predictions for folds that were written earlier, and test."""
-    from probative.crossval.corpus import judge_predictions
-    from probative.files import find_paths
-    from probative.reporting.bayes_report import (
-        crossval_document,
-        crossval_figure,
-        crossval_pictures,
-    )
-
-    missing = [name for name, value in predictions.items() if value is None]
     if missing:
         raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
-    folds, *patterns = map(str, predictions.values())
-    comparison = judge_predictions(
-        folds,
-        *map(find_paths, patterns),
-        metrics=given.metric,
-        only=given.only,
-        ignore_type=given.ignore_type,
-        **given.chosen(*_JUDGING),
-    )
+    from probative.crossval.corpus import judge_predictions
+    from probative.files import find_paths
+
+    choices = given.chosen("only", "ignore_type", *_JUDGING)
+    found = [find_paths(str(pattern)) for pattern in (preds_a, preds_b)]
+    comparison = judge_predictions(str(folds), *found, metrics=given.metric, **choices)
     signature = replace(given, rng=None).signature(
         ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
     )
-    pictures = crossval_pictures(comparison) if out.html else []
-    signed = replace(comparison, signature=signature)
-    document = crossval_document(signed, command="bayes", pictures=pictures)
-    out.emit(document, lambda: crossval_figure(comparison, plot))
+    _print_models(replace(comparison, signature=signature), out, plot, command="bayes")
+
+
+def _print_models(
+    comparison: ModelComparison, out: Output, plot: str = "densities", *, command: str = "crossval"
+) -> None:
+    """Print the comparison of two models by their folds."""
+    from probative.reporting import bayes_report
+
+    pictures = bayes_report.crossval_pictures(comparison) if out.html else ()
+    document = bayes_report.crossval_document(comparison, command=command, pictures=pictures)
+    out.emit(document, lambda: bayes_report.crossval_figure(comparison, plot))
 
 
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
     """Test from the counts of folds, or from one table for each model."""
     from probative.inference.bayes import bayes_test
-    from probative.reporting.bayes_report import (
-        bayes_document,
-        density_figure,
-        difference_figure,
-        model_pictures,
-    )
+    from probative.inference.crossval import score_posteriors
+    from probative.reporting import bayes_report
 
     models, (a, b) = _two_models(files)
     folded = isinstance(a, list)
@@ -133,15 +112,20 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
         tests[0].method,
     )
 
+    def panels() -> tuple[ScorePosteriors, ...]:
+        folds = dict(zip(models, (a, b) if folded else ([a], [b]), strict=True))
+        weights = tuple(dict.fromkeys((given.weight, "averaged"))) if folded else (1.0,)
+        shape = given.chosen("prior", "beta")
+        return score_posteriors(folds, tuple(metrics), weights=weights, **shape)
+
     def draw() -> Figure:
         if plot == "difference":
-            return difference_figure(tests, models=models)
-        return density_figure(_panels(tests, models, a, b, given))
+            return bayes_report.difference_figure(tests, models=models)
+        return bayes_report.density_figure(panels())
 
-    panels = _panels(tests, models, a, b, given) if out.html else ()
-    pictures = model_pictures(panels, tests, models) if out.html else []
-    document = bayes_document(tests, models=models, signature=signature, pictures=pictures)
-    out.emit(document, draw)
+    pictures = bayes_report.model_pictures(panels(), tests, models) if out.html else ()
+    how: dict[str, Any] = {"models": models, "signature": signature, "pictures": pictures}
+    out.emit(bayes_report.bayes_document(tests, **how), draw)
 
 
 def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
@@ -154,22 +138,21 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
             f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
         )
     refuse_repeats(files)
-    folds_of = [read_folds(file) for file in files]
-    if len(files) == 1:
-        if len(folds_of[0]) != 2:
+    found: list[tuple[str, Any]] = []
+    for file in files:
+        models = read_folds(file)
+        if len(models) != 2 and len(files) == 1:
             raise InputError(
-                f"{len(folds_of[0])} models ({', '.join(folds_of[0])}); expected two in a "
-                f"column named model, or two files",
-                files[0],
+                f"{len(models)} models ({', '.join(models)}); expected two in a column named "
+                f"model, or two files",
+                file,
             )
-        (name_a, a), (name_b, b) = folds_of[0].items()
-    else:
-        for models, file in zip(folds_of, files, strict=True):
-            if len(models) != 1:
-                raise InputError(f"{len(models)} models; expected one in each of two files", file)
-        (name_a, a), (name_b, b) = (next(iter(models.items())) for models in folds_of)
-        if name_a == name_b:
-            name_a, name_b = files
+        if len(models) != 1 and len(files) == 2:
+            raise InputError(f"{len(models)} models; expected one in each of two files", file)
+        found += models.items()
+    (name_a, a), (name_b, b) = found
+    if name_a == name_b:
+        name_a, name_b = files
     if len(a) != len(b):
         raise InputError(
             f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"
@@ -177,18 +160,50 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 
-def _panels(
-    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
-) -> tuple[ScorePosteriors, ...]:
-    """Return the posteriors of the scores of both models."""
-    from probative.inference.crossval import score_posteriors
+# --- ``probative crossval``
 
-    folds = {
-        name: tables if isinstance(tables, list) else [tables]
-        for name, tables in zip(models, (a, b), strict=True)
-    }
-    one_table = not isinstance(a, list)
-    weights = (1.0,) if one_table else tuple(dict.fromkeys((given.weight, "averaged")))
-    metrics = tuple(test.metric for test in tests)
-    shared = {"prior": given.prior, "beta": given.beta}
-    return score_posteriors(folds, metrics, weights=weights, **shared)
+_CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
+_TRAINING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
+
+
+def crossval(
+    corpus: list[str] = argument(
+        "CORPUS...",
+        "The corpus to train and validate on; several files make one corpus.",
+        several=True,
+    ),
+    *,
+    given: CrossvalOptions,
+    jobs: int | None = JOBS(None),
+    resume: Path | None = RESUME(None),
+    out: RandomDrawn,
+) -> None:
+    """Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2"""
+    from probative.crossval.corpus import read_corpora
+    from probative.crossval.runner import compare_models
+    from probative.learners import model_of
+
+    corpora = read_corpora(corpus, features=given.features, **given.chosen(*_CORPUS))
+    data = corpora.select(only=given.only, ignore_type=given.ignore_type)
+    data.check_size(given.m)
+    groups = data.groups(keep_documents=given.keep_documents)
+    out.remark(*data.notes)
+    names = (str(given.a), str(given.b))
+    with progress("fits", quiet=out.quiet) as report, output_aside():
+        models = (model_of(names[0], "--a"), model_of(names[1], "--b"))
+        protect_code(html=out.html, figure=out.figure)
+        result = compare_models(
+            *models,
+            data.sentences,
+            data.spans,
+            groups=groups,
+            names=names,
+            n_jobs=jobs,
+            folder=resume,
+            report=report,
+            **given.chosen(*_TRAINING),
+        )
+    signature = given.signature(
+        data.task, ",".join(result.metrics), f"{given.m}x2-block-regularised", f"seed:{result.seed}"
+    )
+    _print_models(replace(result, task=data.task, signature=signature), out)

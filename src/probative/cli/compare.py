@@ -6,21 +6,21 @@ import re
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from probative.cli.options import (
-    Argument,
-    CountsFiles,
+    COUNTS_FILES,
+    NAMES,
+    RUNS,
     LedgerOptions,
-    Names,
-    Runs,
+    argument,
     decimals,
     judge,
     tell_verdicts,
 )
 from probative.cli.output import RandomDrawn, progress, reading_progress
 from probative.errors import InputError
-from probative.options import DATASETS, INPUT, OUTPUT, CompareOptions, shared
+from probative.options import DATASETS, INPUT, OUTPUT, CompareOptions, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,78 +29,67 @@ if TYPE_CHECKING:
 
     from probative.results import Comparisons
 
-_file = partial(shared, heading=INPUT, rare=True)
-_print = partial(shared, heading=OUTPUT)
+_file = partial(choice, heading=INPUT, rare=True)
+_print = partial(choice, heading=OUTPUT)
 # what has no scores to print in other ways
 _NO_SCORES = (*DATASETS, "probabilities", "hide_scores")
 
 
 def compare(
-    files: Annotated[
-        list[str] | None,
-        Argument(
-            "GOLD [A B...]",
-            "Gold, the baseline and one or more challengers (FILE or NAME=FILE); or one "
-            "file that holds them in columns; or logs of evaluations, or (--counts) files of "
-            "counts, and no gold. - is standard input.",
-        ),
-    ] = None,
+    files: list[str] = argument(
+        "GOLD [A B...]",
+        "Gold, the baseline and one or more challengers (FILE or NAME=FILE); or one file that "
+        "holds them in columns; or logs of evaluations, or (--counts) files of counts, and no "
+        "gold. - is standard input.",
+        several=True,
+        required=False,
+    ),
     *,
     given: CompareOptions,
-    probabilities: Annotated[
-        bool,
-        _file(
-            "The outputs of two systems are probabilities (or any scores) of the positive class: "
-            "their curves are compared.",
-            excludes=DATASETS,
-        ),
-    ] = False,
-    names: Names = None,
-    gold: Annotated[str | None, _file("FILE: The same as GOLD.", excludes=DATASETS)] = None,
-    baseline: Annotated[str | None, _file("--a FILE: The same as A.", excludes=DATASETS)] = None,
-    challenger: Annotated[str | None, _file("--b FILE: The same as B.", excludes=DATASETS)] = None,
-    runs: Runs = None,
-    counts: CountsFiles = False,
-    dataset: Annotated[
-        tuple[tuple[str, ...], ...],
-        _file(
-            "NAME GOLD A B: A data set: its name, the gold file and the outputs of two systems, "
-            "or NAME=FILE for a table with all of them; once for each.",
-            words=4,
-            excludes=("files",),
-        ),
-    ] = (),
-    datasets: Annotated[
-        Path | None,
-        _file("FILE: Several data sets, listed in TOML: [datasets.NAME].", excludes=("files",)),
-    ] = None,
-    by_label: Annotated[bool, _print("Print scores by label, too.", excludes=_NO_SCORES)] = False,
-    buckets: Annotated[
-        bool,
-        _print(
-            "Score short and long items, rare and frequent labels apart, as the page does.",
-            rare=True,
-            excludes=_NO_SCORES,
-        ),
-    ] = False,
-    digits: Annotated[
-        int | None,
-        _print("N: Decimals of points in tables.", rare=True, parser=decimals, excludes=_NO_SCORES),
-    ] = None,
-    compact: Annotated[
-        bool,
-        _print(
-            "Print one table with one row per system.",
-            rare=True,
-            excludes=(*_NO_SCORES, "all_pairs"),
-        ),
-    ] = False,
+    probabilities: bool = _file(
+        "The outputs of two systems are probabilities (or any scores) of the positive class: "
+        "their curves are compared.",
+        False,
+        excludes=DATASETS,
+    ),
+    names: tuple[str, ...] | None = NAMES(None),
+    gold: str | None = _file("FILE: The same as GOLD.", excludes=DATASETS),
+    baseline: str | None = _file("--a FILE: The same as A.", excludes=DATASETS),
+    challenger: str | None = _file("--b FILE: The same as B.", excludes=DATASETS),
+    runs: tuple[str, ...] | None = RUNS(None),
+    counts: bool = COUNTS_FILES(False),
+    dataset: tuple[tuple[str, ...], ...] = _file(
+        "NAME GOLD A B: A data set: its name, the gold file and the outputs of two systems, or "
+        "NAME=FILE for a table with all of them; once for each.",
+        (),
+        words=4,
+        excludes=("files",),
+    ),
+    datasets: Path | None = _file(
+        "FILE: Several data sets, listed in TOML: [datasets.NAME].",
+        parser="Path",
+        excludes=("files",),
+    ),
+    by_label: bool = _print("Print scores by label, too.", False, excludes=_NO_SCORES),
+    buckets: bool = _print(
+        "Score short and long items, rare and frequent labels apart, as the page does.",
+        False,
+        rare=True,
+        excludes=_NO_SCORES,
+    ),
+    digits: int | None = _print(
+        "N: Decimals of points in tables.", rare=True, parser=decimals, excludes=_NO_SCORES
+    ),
+    compact: bool = _print(
+        "Print one table with one row per system.",
+        False,
+        rare=True,
+        excludes=(*_NO_SCORES, "all_pairs"),
+    ),
     gates: LedgerOptions,
     out: RandomDrawn,
 ) -> int:
-    """Is B really better than A? Scores, differences, exact tests, posteriors and a verdict.
-
-    Example: probative compare gold.conll old.conll new.conll --html report.html
+    """Example: probative compare gold.conll old.conll new.conll --html report.html
 
     Several runs: probative compare gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
 
@@ -114,9 +103,18 @@ def compare(
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     if probabilities:
-        from probative.cli.probabilities import print_curve_comparison
+        from probative.cli.score import choices_of_curves
+        from probative.jobs.curve import compare_curves
+        from probative.reporting.curve_report import comparison_document, curves_figure
 
-        return print_curve_comparison(inputs, called, given, out, remarks, gate)
+        if len(inputs) not in (1, 3):
+            raise InputError(f"--probabilities: compares two systems, not {len(inputs) - 1}")
+        found = compare_curves(*inputs, names=called, **choices_of_curves(given))
+        out.remark(*remarks, *found.notes)
+        verdicts = judge(found, gate)
+        document = comparison_document(found, verdicts)
+        out.emit(document, lambda: curves_figure(found.curves))
+        return tell_verdicts(verdicts)
     from probative.jobs.compare import compare as find_comparison
 
     hidden = gates.hide_scores
@@ -165,12 +163,12 @@ _LACKS_OUTPUTS = re.compile("gold and a predicted (column|one)$|^b: 1 system")
 
 
 @contextmanager
-def _with_outputs(words: Sequence[str] | None) -> Iterator[None]:
+def _with_outputs(words: Sequence[str]) -> Iterator[None]:
     """Say what to add if there is no second output."""
     try:
         yield
     except InputError as error:
-        if len(words or ()) > 2 or not _LACKS_OUTPUTS.search(error.message):
+        if len(words) > 2 or not _LACKS_OUTPUTS.search(error.message):
             raise
         found = "one output" if error.message.startswith("b: ") else "no outputs"
         raise InputError(f"{found}; give two outputs: probative compare GOLD A B") from error

@@ -49,22 +49,17 @@ def named_systems(
     return paths, [file.name or short_name(file.path) for file in files], remarks
 
 
-def words_by_option(
-    named: Mapping[str, str | None], files: Sequence[str] | None
-) -> Sequence[str] | None:
+def words_by_option(named: Mapping[str, str | None], files: Sequence[str]) -> list[str]:
     """Return the files, with those of --gold, --a and --b (`named`) in front."""
     given = [word for word in named.values() if word is not None]
-    if not given:
-        return files
-    first = list(named.values())[: len(given)]
-    if None in first:
-        missing = list(named)[first.index(None)]
+    missing = next((name for name in list(named)[: len(given)] if named[name] is None), None)
+    if missing is not None:
         raise InputError(f"--{missing}: missing; expected it beside the others")
-    return [*given, *(files or ())]
+    return [*given, *files]
 
 
 def inputs_of(
-    files: Sequence[str] | None,
+    files: list[str],
     runs: Sequence[str] | None,
     names: Sequence[str] | None,
     *,
@@ -77,7 +72,6 @@ def inputs_of(
     if not files and not runs:
         wanted = "files of counts" if counts else "gold"
         raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
-    files = list(files or ())
     if counts:
         return _counts(files, runs, names, expand=expand)
     from probative.matching.outputs import short_name
@@ -136,9 +130,8 @@ def _counts(
     counts, remarks = pair_units([table for own in together.values() for table in own])
     left = iter(counts)
     by_system = {name: [next(left) for _ in own] for name, own in together.items()}
-    if several:
-        return [by_system], None, remarks
-    return [{name: own[0] for name, own in by_system.items()}], None, remarks
+    single = {name: own[0] for name, own in by_system.items()}
+    return [by_system if several else single], None, remarks
 
 
 _RULES_OFFERED = 5

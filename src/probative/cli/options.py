@@ -1,7 +1,7 @@
 """Make commands from declared options: Click parses, the declarations check and describe.
 
-A parameter of a command is a class of options (`probative.options`), whose fields become options,
-or ``Annotated[type, Option(...)]``, or ``Annotated[type, Argument(...)]``.
+A parameter of a command has a class of options (`probative.options`), whose fields become options;
+or its default declares one, made by `choice` or `argument`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from functools import partial
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 import click
 from click.core import ParameterSource
@@ -25,12 +24,8 @@ from probative.options import (
     GATES,
     HEADINGS,
     INPUT,
-    LEVEL,
-    METRIC,
     OUTPUT,
-    REPETITIONS,
-    REPLICATES,
-    SEED,
+    STATISTICS,
     Option,
     Options,
     ReadingOptions,
@@ -189,6 +184,13 @@ class Argument:
 
     metavar: str
     help: str | None = None
+    several: bool = False
+    required: bool = True
+
+
+def argument(metavar: str, text: str | None = None, **how: bool) -> Any:
+    """Declare an argument of a command; see `Argument`."""
+    return Argument(metavar, text, **how)
 
 
 def choose(*names: str, **own: Option) -> dict[str, Option]:
@@ -214,57 +216,41 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-class _Parsed(click.ParamType[Any]):
-    """Parameter type that is read by a function; values that are no text stay as they are."""
-
-    name = "value"
-
-    def __init__(self, parser: Callable[[str], Any]):
-        self.parser = parser
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return self.parser(value)
-        except click.BadParameter as error:
-            error.param, error.ctx = error.param or param, error.ctx or ctx
-            raise
+def _reader(parser: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Return a function that reads text with a parser, and keeps values that are no text."""
+    return lambda value: parser(value) if isinstance(value, str) else value
 
 
-def as_command(name: str, function: Callable[..., Any]) -> click.Command:
-    """Make a command from a function with annotated parameters."""
+def as_command(command: str, function: Callable[..., Any], first: str = "") -> click.Command:
+    """Make a command from a function; its help are a first sentence and its docstring."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
     groups: dict[str, tuple[type[Options], dict[str, Option]]] = {}
     declared: dict[str, Option] = {}
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
-        kind, spec = get_args(hints[parameter.name]) or (hints[parameter.name], None)
+        name, spec = parameter.name, parameter.default
         if isinstance(spec, Argument):
-            parameters.append(_argument(parameter, kind, spec))
+            parameters.append(_argument(name, spec))
             arguments += [(spec.metavar, spec.help)] if spec.help else []
-        elif isinstance(spec, Option):
-            declared[parameter.name] = spec
-            parameters.append(_option(parameter.name, kind, parameter.default, spec))
+        elif isinstance(spec, Field):
+            declared[name] = spec.metadata["option"]
+            parameters.append(_option(name, spec.default, declared[name]))
         else:
-            group = kind.options() if spec is None else spec
-            groups[parameter.name] = (kind, group)
+            kind, *chosen = get_args(hints[name]) or [hints[name]]
+            group = chosen[0] if chosen else kind.options()
+            groups[name] = (kind, group)
             declared |= group
             usual = {entry.name: entry.default for entry in fields(kind)}
-            for key, option in group.items():
-                own = bool if isinstance(usual[key], bool) else str
-                parameters.append(_option(key, own, usual[key], option))
+            parameters += [_option(key, usual[key], option) for key, option in group.items()]
 
     def call(**given: Any) -> Any:
         for name, (kind, group) in groups.items():  # the options of each class become one object
             given[name] = kind(**{key: given.pop(key) for key in group})
         return function(**given)
 
-    words = inspect.getdoc(function)
-    return _Command(
-        name, callback=call, params=parameters, help=words, arguments=arguments, declared=declared
-    )
+    how = {"callback": call, "params": parameters, "help": f"{first}\n\n{inspect.getdoc(function)}"}
+    return _Command(command, arguments=arguments, declared=declared, **how)
 
 
 class _Command(click.Command):
@@ -315,20 +301,16 @@ class _Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         parameters = super().get_params(ctx)
-        if not self._has_rare(parameters):
-            return parameters
-        *others, usual = parameters  # Click puts --help last
-        return [*others, usual, _help_on_everything()]
-
-    def _has_rare(self, parameters: list[click.Parameter]) -> bool:
-        return sum(isinstance(one, click.Option) for one in parameters) > _MOST_OPTIONS_IN_HELP
+        number = sum(isinstance(one, click.Option) for one in parameters)
+        more = [_help_on_everything()] if number > _MOST_OPTIONS_IN_HELP else []
+        return [*parameters, *more]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(self.arguments)
         parameters = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        hide = self._has_rare(super().get_params(ctx)) and not ctx.meta.get(_EVERYTHING)
+        hide = parameters[-1].name == "help_all" and not ctx.meta.get(_EVERYTHING)
         listed: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         hidden = 0
         for parameter in parameters:
@@ -425,42 +407,36 @@ def named_by_flags(error: InputError) -> InputError:
     return _by_flag(error, click.get_current_context().command.params)
 
 
-def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
-    several = _of_several(kind)
+def _argument(name: str, spec: Argument) -> click.Argument:
     return click.Argument(
-        [parameter.name],
+        [name],
         type=str,
         metavar=spec.metavar,
-        nargs=-1 if several else 1,
-        required=parameter.default is inspect.Parameter.empty,
-        callback=(lambda *given: list(given[-1] or ())) if several else None,
+        nargs=-1 if spec.several else 1,
+        required=spec.required,
+        callback=(lambda *given: list(given[-1] or ())) if spec.several else None,
         shell_complete=_completer(spec),
     )
 
 
-def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
-    missing = default is inspect.Parameter.empty or spec.required
-    # Click treats a default of None as a given value
-    given = {"required": True} if missing else {"default": default}
+def _option(name: str, default: Any, spec: Option) -> click.Option:
     flags = list(spec.flags) or [_flag(name)]
-    if spec.switch:
-        return click.Option([*flags, name], is_flag=True, default=None, help=spec.help)
-    if kind is bool:
-        if default is True and not spec.flags:
-            flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-        return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
-    several = spec.several or _of_several(kind)
+    if default is True and not spec.flags:
+        flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+    if spec.switch or isinstance(default, bool):
+        usual = None if spec.switch else default
+        return click.Option([*flags, name], is_flag=True, default=usual, help=spec.help)
+    # Click treats a default of None as a given value
+    given = {"required": True} if spec.required else {"default": default}
     parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
-    if parser is None and Path in (kind, *get_args(kind)):
-        parser = Path
     return click.Option(
         [*flags, name],
-        type=str if parser is None else _Parsed(parser),
+        type=str if parser is None else _reader(parser),
         metavar=spec.metavar,
         nargs=spec.words,
-        multiple=several or spec.words > 1,
-        show_default=not missing and default not in (None, ()),
-        callback=_as_tuple if several else None,
+        multiple=spec.several or spec.words > 1,
+        show_default=not spec.required and default not in (None, ()),
+        callback=_as_tuple if spec.several else None,
         help=spec.help,
         shell_complete=_completer(spec),
         **given,
@@ -484,55 +460,27 @@ def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[A
     return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
 
 
-def _of_several(kind: Any) -> bool:
-    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return any(get_origin(one) is list for one in kinds)
-
-
 # --- Parameters that commands share
 
-# options that other classes of options, such as those of the studies, take by name
-STATISTICS = {
-    "metric": METRIC,
-    "level": LEVEL,
-    "rng": SEED,
-    "replicates": REPLICATES,
-    "m": REPETITIONS,
-}
-Names = Annotated[
-    tuple[str, ...] | None,
-    shared("A,B: The names of the systems.", heading=INPUT, excludes=("runs",)),
-]
-Runs = Annotated[
-    list[str] | None,
-    shared(
-        "NAME=FILES: The runs of a system: a pattern such as A='a/*.conll', a folder or a file; "
-        "may be repeated.",
-        heading=INPUT,
-        excludes=DATASETS,
-    ),
-]
-CountsFiles = Annotated[
-    bool,
-    shared(
-        "The files hold tp, fp, fn [, tn], one row per unit; columns model and run distinguish "
-        "systems and runs.",
-        heading=INPUT,
-        rare=True,
-        excludes=(*DATASETS, "probabilities"),
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    shared("N: How many models train at once; -1: one per core.", rare=True, parser=_workers),
-]
-Processes = Annotated[
-    int, shared("N: Processes at once; -1 for all cores.", rare=True, parser=_workers)
-]
-Resume = Annotated[
-    Path | None, shared("DIR: A folder for what is done; a run that was stopped continues there.")
-]
-Judge = Annotated[str | None, shared("FILE: The opinion of a judge on all units of the pool.")]
+NAMES = shared("A,B: The names of the systems.", heading=INPUT, excludes=("runs",))
+RUNS = shared(
+    "NAME=FILES: The runs of a system: a pattern such as A='a/*.conll', a folder or a file; "
+    "may be repeated.",
+    heading=INPUT,
+    several=True,
+    excludes=DATASETS,
+)
+COUNTS_FILES = shared(
+    "The files hold tp, fp, fn [, tn], one row per unit; columns model and run distinguish "
+    "systems and runs.",
+    heading=INPUT,
+    rare=True,
+    excludes=(*DATASETS, "probabilities"),
+)
+JOBS = shared("N: How many models train at once; -1: one per core.", rare=True, parser=_workers)
+PROCESSES = shared("N: Processes at once; -1 for all cores.", rare=True, parser=_workers)
+RESUME = shared("DIR: A folder for what is done; a run that was stopped continues there.")
+JUDGE = shared("FILE: The opinion of a judge on all units of the pool.")
 
 
 # --- Gates, of `compare` and `estimate`

@@ -341,23 +341,18 @@ def reading_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[in
 
 
 @contextmanager
-def warnings_as_remarks(*, quiet: bool = False) -> Iterator[None]:
-    """Print warnings as remarks, once each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for message in dict.fromkeys(str(w.message) for w in caught):
-        remark(f"warning: {message}", quiet=quiet)
-
-
-@contextmanager
 def plain_warnings(*, quiet: bool = False) -> Iterator[None]:
-    """Print uncaught warnings without the place in the source."""
+    """Print uncaught warnings once each, without the place in the source."""
+    told = set()
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        remark(f"warning: {' '.join(str(message).split())}", quiet=quiet)
+        text = " ".join(str(message).split())
+        if text not in told:
+            remark(f"warning: {text}", quiet=quiet)
+        told.add(text)
 
     with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell
         yield
 

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from probative.cli.options import Argument, Names, Runs
+from probative.cli.options import NAMES, RUNS, argument
 from probative.cli.output import ScoreOutput, reading_progress
-from probative.options import INPUT, ScoreOptions, shared
+from probative.errors import InputError
+from probative.options import INPUT, CurveOptions, ScoreOptions, choice
+
+if TYPE_CHECKING:
+    from probative.options import CompareOptions
 
 
 def score(
-    files: Annotated[
-        list[str],
-        Argument(
-            "GOLD [PRED...]",
-            "Gold and the outputs (FILE or NAME=FILE); or one file with gold and "
-            "predicted columns; or logs of evaluations. - is standard input.",
-        ),
-    ],
+    files: list[str] = argument(
+        "GOLD [PRED...]",
+        "Gold and the outputs (FILE or NAME=FILE); or one file with gold and predicted columns; or "
+        "logs of evaluations. - is standard input.",
+        several=True,
+    ),
     *,
     given: ScoreOptions,
-    probabilities: Annotated[
-        bool,
-        shared(
-            "The outputs are probabilities (or any scores) of the positive class: curves, average "
-            "precision, the best threshold, calibration.",
-            heading=INPUT,
-            rare=True,
-            excludes=("form=conlleval",),
-        ),
-    ] = False,
-    names: Names = None,
-    runs: Runs = None,
+    probabilities: bool = choice(
+        "The outputs are probabilities (or any scores) of the positive class: curves, average "
+        "precision, the best threshold, calibration.",
+        False,
+        heading=INPUT,
+        rare=True,
+        excludes=("form=conlleval",),
+    ),
+    names: tuple[str, ...] | None = NAMES(None),
+    runs: tuple[str, ...] | None = RUNS(None),
     out: ScoreOutput,
 ) -> None:
-    """What does my system score? Precision, recall, F1 with intervals, from files.
-
-    Example: probative score gold.conll system.conll
-    """
+    """Example: probative score gold.conll system.conll"""
     from probative.cli.inputs import inputs_of, offered_rules
     from probative.jobs.score import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document, scores_figure
 
     inputs, called, remarks = inputs_of(files, runs, names)
     if probabilities:
-        from probative.cli.probabilities import print_curves
+        from probative.jobs.curve import find_curves
+        from probative.reporting.curve_report import curves_document, curves_figure
 
-        print_curves(inputs, called, given, out, remarks)
+        gold, *systems = inputs
+        seed = 0 if out.seed is None else out.seed
+        options = CurveOptions(**choices_of_curves(given), rng=seed)
+        curves = tuple(find_curves(gold, systems, options, names=called))
+        out.remark(*remarks, *dict.fromkeys(note for curve in curves for note in curve.notes))
+        out.emit(curves_document(curves), lambda: curves_figure(curves))
         return
     with reading_progress("reading", quiet=out.quiet):
         scores = find_scores(*inputs, names=called, **vars(given))
@@ -57,3 +61,11 @@ def score(
         click.echo(conlleval_report(scores), nl=False)
     else:
         out.emit(scores_document(scores), lambda: scores_figure(scores))
+
+
+def choices_of_curves(given: ScoreOptions | CompareOptions) -> dict[str, Any]:
+    """Return the choices that curves have, too; refuse others instead of ignoring them."""
+    known = {entry.name for entry in fields(CurveOptions)}
+    for name in sorted(given.changed() - known):
+        raise InputError(f"{name}: cannot be combined with probabilities=True")
+    return given.chosen(*(name for name in known if hasattr(given, name)))

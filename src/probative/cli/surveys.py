@@ -4,53 +4,45 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-from probative.cli.options import Argument, GateOptions, Judge, Names, column, tell_verdicts
+from probative.cli.options import JUDGE, NAMES, GateOptions, argument, column, tell_verdicts
 from probative.cli.options import judge as judge_release
 from probative.cli.output import Drawn, Output, RandomOutput
 from probative.errors import InputError
-from probative.options import OUTPUT, EstimateOptions, SampleOptions, WatchOptions, shared
+from probative.options import OUTPUT, EstimateOptions, SampleOptions, WatchOptions, choice
+
+_DESIGN = argument("DESIGN", "The design of a sample: NAME.design.json.")
 
 
 def sample(
-    files: Annotated[
-        list[str],
-        Argument(
-            "POOL A [B...]",
-            "The corpus (or one of the outputs: only its text is used) and the outputs of "
-            "systems on it (FILE or NAME=FILE); none, where --columns names those of a table. With "
-            "--add, the file of a design.",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        shared(
-            "--output -o NEW: A new file for the units; the design is written beside it, as "
-            "NAME.design.json.",
-            heading=OUTPUT,
-        ),
-    ],
+    files: list[str] = argument(
+        "POOL A [B...]",
+        "The corpus (or one of the outputs: only its text is used) and the outputs of systems on "
+        "it (FILE or NAME=FILE); none, where --columns names those of a table. With --add, the "
+        "file of a design.",
+        several=True,
+    ),
+    to: Path = choice(
+        "--output -o NEW: A new file for the units; the design is written beside it, as "
+        "NAME.design.json.",
+        heading=OUTPUT,
+        parser="Path",
+        required=True,
+    ),
     *,
     given: SampleOptions,
-    names: Names = None,
-    pilot: Annotated[
-        str | None,
-        shared(
-            "FILE: Units of the pool that are annotated already; they show how much units differ."
-        ),
-    ] = None,
-    scores: Annotated[
-        int | str | None,
-        shared("COLUMN: The column of confidences, from 0 to 1, in the outputs.", parser=column),
-    ] = None,
-    judge: Judge = None,
-    explain: Annotated[bool, shared("Show the strata, how many are drawn, and why.")] = False,
+    names: tuple[str, ...] | None = NAMES(None),
+    pilot: str | None = choice(
+        "FILE: Units of the pool that are annotated already; they show how much units differ."
+    ),
+    scores: int | str | None = choice(
+        "COLUMN: The column of confidences, from 0 to 1, in the outputs.", parser=column
+    ),
+    judge: str | None = JUDGE(None),
+    explain: bool = choice("Show the strata, how many are drawn, and why.", False),
     out: RandomOutput,
 ) -> None:
-    """Choose the units of a large pool whose labels are most informative.
-
-    Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
+    """Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
 
     Later: probative sample --add 100 sample.design.json -o more.conll
     """
@@ -75,22 +67,19 @@ def sample(
 
 
 def estimate(
-    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
-    annotated: Annotated[
-        list[str],
-        Argument(
-            "ANNOTATED...", "The annotated sample; of a design that was extended, all files of it."
-        ),
-    ],
+    design: str = _DESIGN,
+    annotated: list[str] = argument(
+        "ANNOTATED...",
+        "The annotated sample; of a design that was extended, all files of it.",
+        several=True,
+    ),
     *,
     given: EstimateOptions,
-    judge: Judge = None,
+    judge: str | None = JUDGE(None),
     gates: GateOptions,
     out: Output,
 ) -> int:
-    """Estimate scores and differences on the whole pool from a labelled sample.
-
-    Example: probative estimate sample.design.json sample.conll
+    """Example: probative estimate sample.design.json sample.conll
 
     Extended: probative estimate sample.design.json sample.conll more.conll
     """
@@ -108,21 +97,17 @@ def estimate(
 
 
 def watch(
-    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
-    annotated: Annotated[
-        list[str],
-        Argument(
-            "ANNOTATED...",
-            "The annotated units of its draws, in one file or several; of each draw all or none.",
-        ),
-    ],
+    design: str = _DESIGN,
+    annotated: list[str] = argument(
+        "ANNOTATED...",
+        "The annotated units of its draws, in one file or several; of each draw all or none.",
+        several=True,
+    ),
     *,
     given: WatchOptions,
     out: Drawn,
 ) -> None:
-    """Check whether you may stop labelling, or how many more labels are needed.
-
-    Example: probative watch sample.design.json sample.conll --html watch.html
+    """Example: probative watch sample.design.json sample.conll --html watch.html
 
     Later: probative watch sample.design.json sample.conll more.conll
     """

@@ -1,13 +1,13 @@
-"""Commands around a comparison: agreement, check, demo, ledger, plan, split and sweep."""
+"""Commands around a comparison: agreement, check, demo, interval, ledger, plan, split, sweep."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-from probative.cli.options import Argument, Names, Runs, named_by_flags
-from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
+from probative.cli.options import NAMES, RUNS, argument, named_by_flags, number
+from probative.cli.output import Drawn, Output, RandomOutput
 from probative.errors import InputError
 from probative.options import (
     INPUT,
@@ -15,31 +15,26 @@ from probative.options import (
     AgreementOptions,
     CheckOptions,
     DemoOptions,
+    IntervalOptions,
     PlanOptions,
     SplitOptions,
     SweepOptions,
-    shared,
+    choice,
 )
 
 
 def agreement(
-    files: Annotated[
-        list[str],
-        Argument(
-            "A B [C...]", "The annotations (FILE or NAME=FILE); or one table, with --columns."
-        ),
-    ],
+    files: list[str] = argument(
+        "A B [C...]",
+        "The annotations (FILE or NAME=FILE); or one table, with --columns.",
+        several=True,
+    ),
     *,
     given: AgreementOptions,
-    names: Annotated[
-        tuple[str, ...] | None, shared("A,B: The names of the annotators.", heading=INPUT)
-    ] = None,
+    names: tuple[str, ...] | None = choice("A,B: The names of the annotators.", heading=INPUT),
     out: Output,
 ) -> None:
-    """Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of spans.
-
-    Example: probative agreement ann.conll bob.conll
-    """
+    """Example: probative agreement ann.conll bob.conll"""
     from probative.cli.inputs import named_systems
     from probative.jobs.agreement import agreement as find_agreement
     from probative.reporting.score_report import agreement_document
@@ -51,15 +46,12 @@ def agreement(
 
 
 def check(
-    file: Annotated[str, Argument("FILE", "The file; - is standard input.")],
+    file: str = argument("FILE", "The file; - is standard input."),
     *,
     given: CheckOptions,
     out: Output,
 ) -> int:
-    """Show what a file holds and what is wrong with it; exit status 1 if something is.
-
-    Example: probative check gold.conll
-    """
+    """Example: probative check gold.conll"""
     from probative.matching.check import check as find_problems
     from probative.reading.runs import named_file, taken_for_file
     from probative.reporting.score_report import check_document
@@ -76,15 +68,13 @@ def check(
 def demo(
     *,
     given: DemoOptions,
-    output: Annotated[
-        Path, shared("--output -o DIR: Where to write files.", heading=OUTPUT)
-    ] = Path("probative-demo"),
-    force: Annotated[bool, shared("Overwrite files that were edited.")] = False,
+    output: Path = choice(
+        "--output -o DIR: Where to write files.", Path("probative-demo"), heading=OUTPUT
+    ),
+    force: bool = choice("Overwrite files that were edited.", False),
     out: Output,
 ) -> None:
-    """Show what this program does, on data that come with it.
-
-    Seven systems of a shared task are compared and judged, two models are compared by
+    """Seven systems of a shared task are compared and judged, two models are compared by
     cross-validation, two word segmenters are scored; and a small set of files is written that you
     can edit.
     """
@@ -115,16 +105,69 @@ def demo(
     )
 
 
-def ledger(
-    file: Annotated[str, Argument("FILE", "The ledger that `compare --ledger` wrote.")],
+def interval(
     *,
-    uses: Annotated[bool, shared("List every use, too.")] = False,
+    tp: float | None = choice("N: True positives.", parser=number),
+    fp: float | None = choice("N: False positives.", parser=number),
+    fn: float | None = choice("N: False negatives.", parser=number),
+    tn: float | None = choice("N: True negatives, if any.", parser=number),
+    counts_file: Path | None = choice(
+        "--counts FILE: Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for "
+        "stdin.",
+        heading=INPUT,
+        parser="Path",
+        excludes=("tp", "fp", "fn", "tn"),
+    ),
+    given: IntervalOptions,
     out: Output,
 ) -> None:
-    """Show how often each test set of a ledger was used, and how often it can still be used.
+    """Example: probative interval --tp 77 --fp 44 --fn 10"""
+    from probative.counts import Counts
+    from probative.inference.intervals import interval as find_interval
+    from probative.inference.intervals import methods_for
+    from probative.reporting.score_report import intervals_document
 
-    Example: probative ledger gates.jsonl
-    """
+    cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    if counts_file is not None:
+        from probative.reading.counts_files import read_counts
+
+        counts = read_counts(counts_file)
+    else:
+        missing = [name for name in ("tp", "fp", "fn") if cells[name] is None]
+        if missing:
+            raise InputError(
+                f"--{missing[0]}: missing; expected --tp, --fp and --fn, or --counts FILE"
+            )
+        counts = Counts(**cells)
+    names = given.metric or ("precision", "recall", "f1")
+    intervals = [
+        find_interval(counts, name, method, **given.chosen("level", "beta", "prior"))
+        for name in names
+        for method in (methods_for(name, given.beta) if given.method == "all" else (given.method,))
+    ]
+    methods = dict.fromkeys(result.method for result in intervals)
+    if given.prior != 1 and not methods.keys() & {"bayes", "logit"}:
+        raise InputError("prior: has no effect on these methods; expected --method bayes or logit")
+    signature = given.signature(",".join(names), ",".join(methods))
+    posteriors = {}
+    if out.html is not None and not counts.shape:  # the page shows them
+        from probative.inference.posterior.single import posterior
+
+        posteriors = {
+            name: posterior(counts, name, **given.chosen("beta", "prior"))
+            for name in names
+            if "bayes" in methods_for(name, given.beta)
+        }
+    out.emit(intervals_document(counts, intervals, signature=signature, posteriors=posteriors))
+
+
+def ledger(
+    file: str = argument("FILE", "The ledger that `compare --ledger` wrote."),
+    *,
+    uses: bool = choice("List every use, too.", False),
+    out: Output,
+) -> None:
+    """Example: probative ledger gates.jsonl"""
     from probative.jobs.ledger import read_ledger
     from probative.reporting.ledger_report import ledger_document
 
@@ -132,23 +175,19 @@ def ledger(
 
 
 def plan(
-    files: Annotated[
-        list[str],
-        Argument(
-            "GOLD [A B]",
-            "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
-            "one file that holds them in columns.",
-        ),
-    ],
+    files: list[str] = argument(
+        "GOLD [A B]",
+        "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or one file that "
+        "holds them in columns.",
+        several=True,
+    ),
     *,
     given: PlanOptions,
-    names: Names = None,
-    runs: Runs = None,
+    names: tuple[str, ...] | None = NAMES(None),
+    runs: tuple[str, ...] | None = RUNS(None),
     out: Drawn,
 ) -> None:
-    """Compute the sample size, the power or the smallest detectable difference.
-
-    Example: probative plan gold.conll old.conll new.conll --difference 0.01
+    """Example: probative plan gold.conll old.conll new.conll --difference 0.01
 
     Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
     """
@@ -169,16 +208,16 @@ def plan(
 
 
 def split(
-    corpus: Annotated[str, Argument("CORPUS")],
-    output: Annotated[Path, shared("--output -o DIR: A new or an empty folder.", heading=OUTPUT)],
+    corpus: str = argument("CORPUS"),
+    output: Path = choice(
+        "--output -o DIR: A new or an empty folder.", heading=OUTPUT, required=True
+    ),
     *,
     given: SplitOptions,
     out: RandomOutput,
 ) -> None:
-    """Write files for 2m balanced folds, with a manifest.
-
-    Train on each train file with any tool, predict its validation file, then run: probative bayes
-    --folds DIR --preds-a 'a/*' --preds-b 'b/*'
+    """Train on each train file with any tool, predict its validation file, then run: probative
+    bayes --folds DIR --preds-a 'a/*' --preds-b 'b/*'
     """
     from probative._validation import one_of
     from probative.crossval.corpus import REGULARIZED, read_corpus, write_folds
@@ -191,31 +230,24 @@ def split(
     if data.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
         raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
     out.remark(*data.notes)
-    with warnings_as_remarks(quiet=out.quiet):
-        how = given.chosen("m", "rng", "regularize", "keep_documents")
-        manifest = write_folds(data, output, reading=reading, **how)
+    how = given.chosen("m", "rng", "regularize", "keep_documents")
+    manifest = write_folds(data, output, reading=reading, **how)
     signature = given.signature("split", data.task, f"seed:{manifest['seed']}")
     out.emit(split_document(manifest, str(output), signature=signature))
 
 
 def sweep(
-    gold: Annotated[str, Argument("GOLD", "Gold: segmented text, or a column of words.")],
-    probabilities: Annotated[
-        str,
-        Argument(
-            "PROBABILITIES",
-            "JSON lines: for each sentence a list with the probability of a boundary between "
-            "every two characters. - is standard input.",
-        ),
-    ],
+    gold: str = argument("GOLD", "Gold: segmented text, or a column of words."),
+    probabilities: str = argument(
+        "PROBABILITIES",
+        "JSON lines: for each sentence a list with the probability of a boundary between every two "
+        "characters. - is standard input.",
+    ),
     *,
     given: SweepOptions,
     out: Drawn,
 ) -> None:
-    """Score a word segmenter at every share of accepted boundaries.
-
-    Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
-    """
+    """Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png"""
     from probative.jobs.sweep import segmentation_sweep, segmented
     from probative.reading.source import refuse_repeats
     from probative.reporting.curve_report import sweep_document, sweep_figure

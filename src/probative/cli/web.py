@@ -11,14 +11,14 @@ import time
 from contextlib import redirect_stderr
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from probative.cli.options import integer
 from probative.cli.output import hand_over, remark
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, Option, shared
+from probative.options import INPUT, OUTPUT, Option, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,20 +31,13 @@ _port = partial(integer, least=0, most=65535)
 
 def app(
     *,
-    port: Annotated[
-        int, shared("N: The port to listen on; by default a free one.", parser=_port)
-    ] = 0,
-    no_browser: Annotated[
-        bool, shared("Print the address, and open no browser.", heading=OUTPUT)
-    ] = False,
-    max_size: Annotated[
-        float, shared("MB: The most that all files together may have.", heading=INPUT)
-    ] = 500.0,
+    port: int = choice("N: The port to listen on; by default a free one.", 0, parser=_port),
+    no_browser: bool = choice("Print the address, and open no browser.", False, heading=OUTPUT),
+    max_size: float = choice(
+        "MB: The most that all files together may have.", 500.0, heading=INPUT
+    ),
 ) -> None:
-    """Open a page in the browser: drop files, read the result. Nothing leaves this computer.
-
-    Example: probative app
-    """
+    """Example: probative app"""
     if max_size <= 0:
         raise InputError(f"max_size: {max_size:g}; expected megabytes > 0")
     try:
@@ -71,7 +64,6 @@ _EXTRA = ("starlette", "uvicorn", "python_multipart", "multipart")
 
 # --- The choices that the page offers
 
-_JOBS = ("score", "compare", "rank", "plan")
 # options that the page sets in another way, or that name further files
 _NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities", "memory_limit",
                 "table", "gold", "baseline", "challenger", "dataset", "datasets"}  # fmt: skip
@@ -79,11 +71,12 @@ _NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities
 
 def fields() -> list[dict[str, Any]]:
     """Describe the options of the four commands: one entry per option, with those that have it."""
+    from probative.app.desk import JOBS
     from probative.cli.completion import words_among
     from probative.options import GATES
 
     found: dict[str, dict[str, Any]] = {}
-    for job in _JOBS:
+    for job in JOBS:
         command = _command(job)
         flags = {p.name for p in command.params if isinstance(p, click.Option) and p.is_flag}
         for name, option in command.declared.items():
@@ -160,15 +153,12 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     lines = said.getvalue().splitlines()
     answer: dict[str, Any] = {"status": status, "line": shlex.join(["probative", *words])}
     if status > 1 or not documents:
-        answer["error"] = lines[-1] if lines else f"ended with status {status}"
-        return answer | {"remedies": list(_remedies(answer["error"], command))}
+        error = lines[-1] if lines else f"ended with status {status}"
+        return answer | {"error": error, "remedies": list(_remedies(error, command))}
     document = documents[0]
-    answer |= {"remarks": lines, "payload": document.payload}
-    answer["remedies"] = [
-        remedy
-        for problem in document.payload.get("problems", ())
-        for remedy in _remedies(problem, command)
-    ]
+    problems = document.payload.get("problems", ())
+    remedies = [remedy for problem in problems for remedy in _remedies(problem, command)]
+    answer |= {"remarks": lines, "payload": document.payload, "remedies": remedies}
     if page:
         written = {"page.html": as_html(document), "result.json": as_json(document)}
         for name, form in (("table.tex", "latex"), ("table.md", "markdown"), ("table.csv", "csv")):
@@ -206,14 +196,13 @@ _MOST_NAMES = 50  # offered as a choice
 def _remedies(error: str, command: Any) -> Iterable[dict[str, Any]]:
     """Yield the options that an error names, each with a value or with values to choose from."""
     known = {o: p.name for p in command.params if isinstance(p, click.Option) for o in p.opts}
-    names = _names_in(error)
     for found in _FLAG.finditer(error):
         name = known.get(found["flag"]) or ""
         option = command.declared.get(name)
         if option is None or option.heading == OUTPUT or name in _NOT_OFFERED:
             continue
         value = _value_of(found["value"], name, option)
-        yield {"option": name, "value": value, "names": [] if value else names}
+        yield {"option": name, "value": value, "names": [] if value else _names_in(error)}
 
 
 def _value_of(word: str | None, name: str, option: Option) -> str:

@@ -23,12 +23,12 @@ from probative.crossval.runner import (
 )
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
 from probative.errors import InputError, suggestion
-from probative.files import write_whole
+from probative.files import failing_as, write_whole
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
 from probative.matching.schemes import decode
 from probative.metrics import PRF
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Segmented, Tagged
 from probative.reading.columns import column_of, read_tags
 from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input, read, read_pair
 from probative.reading.rows import IGNORED
@@ -179,7 +179,7 @@ def read_corpus(
         spans = decode(annotations, scheme=scheme)
     text, every = spans.text, range(spans.n_sentences)
     document = annotations.document if isinstance(annotations, Segmented) else None
-    known = [text.words(i) for i in every], _by_sentence(spans), document, spans.notes
+    known = list(map(text.words, every)), list(map(spans.of, every)), document, spans.notes
     if isinstance(annotations, Segmented):
         return Corpus(source.name, "segmentation", form, *known, source, text.raw)
     at = [(text.line_of(i) or 1) - 1 for i in every]
@@ -204,13 +204,8 @@ def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -
             columns.append([names[code] for code in codes.tolist()])
         tokens = zip((word for words in sentences for word in words), *columns, strict=True)
         sentences = [list(islice(tokens, len(words))) for words in sentences]
-    content = sentences, _by_sentence(spans), text.document, spans.notes
+    content = sentences, list(map(spans.of, range(text.n_sentences))), text.document, spans.notes
     return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
-
-
-def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
-    """Return the spans of every sentence."""
-    return [spans.of(i) for i in range(spans.n_sentences)]
 
 
 # --- Folds as files, to train elsewhere
@@ -248,11 +243,9 @@ def write_folds(
                 f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such "
                 "as utf-8, latin-1, gb18030"
             )
-    try:
+    with failing_as("cannot be used", target):
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)
-    except OSError as error:
-        raise InputError(f"cannot be used: {error.strerror}", target) from None
     if content is not None:
         raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
     seed = int(np.random.default_rng().integers(2**31)) if rng is None else rng

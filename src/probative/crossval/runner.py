@@ -6,7 +6,6 @@ import copy
 import time
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import index
@@ -24,7 +23,7 @@ from probative.labels import items_of, label_text, labels_of, positive_label
 from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
-from probative.workers import check_jobs, interrupts_waiting
+from probative.workers import answers_of, check_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,8 +59,9 @@ class _Fits:
         """Return the instances that a fold (from 1) validates on."""
         return _rows(self.X, self.folds[fold - 1][1])
 
-    def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
+    def fit_and_predict(self, part: tuple[int, str]) -> tuple[tuple[int, str], Outcome]:
         """Train a copy of a model on a fold, and predict the rest."""
+        fold, which = part
         # a model that edits its lists in place must not change gold or the other model's data
         train, _ = self.folds[fold - 1]
         start = time.perf_counter()
@@ -78,7 +78,7 @@ class _Fits:
             where = f"fold {fold}, model {which.upper()}, {doing}"
             raise InputError(f"{where}: {kind}{error}") from error
         seconds = round(time.perf_counter() - start, 3)
-        return fold, which, {"seconds": seconds, "predictions": predictions}
+        return part, {"seconds": seconds, "predictions": predictions}
 
 
 def _outcomes(
@@ -89,18 +89,18 @@ def _outcomes(
     wanted = [(fold, which) for fold in numbers for which in MODELS]
     results: dict[tuple[int, str], Outcome] = {}
     if folder:
-        for fold, which in wanted:
-            kept = folder.load(*_part(fold, which, fits.split))
+        for part in wanted:
+            kept = folder.load(*_part(*part, fits.split))
             if kept is not None:
-                results[fold, which] = _restore(folder, fits, fold, which, kept)
+                results[part] = _restore(folder, fits, *part, kept)
     report(len(results), len(wanted))
     todo = [part for part in wanted if part not in results]
     if folder and todo:
         folder.check_writable()
-    for fold, which, outcome in _run(fits, todo, n_jobs):
+    for part, outcome in _run(fits, todo, n_jobs):
         if folder:
-            folder.keep(*_part(fold, which, fits.split), outcome)
-        results[fold, which] = outcome
+            folder.keep(*_part(*part, fits.split), outcome)
+        results[part] = outcome
         report(len(results), len(wanted))
     return results
 
@@ -128,24 +128,14 @@ def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: 
 
 def _run(
     fits: _Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
-) -> Iterator[tuple[int, str, Outcome]]:
+) -> Iterator[tuple[tuple[int, str], Outcome]]:
     """Yield the outcome of each fit as soon as it is done."""
     from pickle import PicklingError
 
-    from joblib import Parallel, delayed, effective_n_jobs
     from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-    if not todo:
-        return
-    workers = effective_n_jobs(n_jobs)
-    if workers > len(todo):
-        n_jobs = len(todo)  # more workers would be started without work
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    running = None
     try:
-        with interrupts_waiting() if workers > 1 else nullcontext():
-            running = parallel(delayed(fits.fit_and_predict)(*part) for part in todo)
-        yield from running
+        yield from answers_of(fits.fit_and_predict, todo, n_jobs)
     except TerminatedWorkerError:
         raise InputError(
             "a process that trained a model ended by itself (killed, crashed, or out of memory); "
@@ -156,9 +146,6 @@ def _run(
             f"the models or the data cannot be sent to other processes ({error}); expected "
             "objects that pickle can store, or one job"
         ) from error
-    finally:
-        if running is not None:
-            running.close()  # after a failure, stop the other fits
 
 
 def _fresh(model: Any, seed: int) -> Any:
@@ -498,12 +485,10 @@ def judge_folds(
     metrics: Sequence[str],
     *,
     names: tuple[str, str],
-    task: str,
-    folds: tuple[FoldCounts, ...],
     weight: Any = "effective",
     **known: Any,
 ) -> ModelComparison:
-    """Compare two models by the cases of their folds."""
+    """Compare two models by the cases of their folds; `known` are fields and options of tests."""
     from probative.inference import crossval
     from probative.inference.bayes import bayes_test
 
@@ -516,22 +501,20 @@ def judge_folds(
             crossval.with_training_variance(test, paired, weight, test_options.get("beta", 1.0))
         )
         tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
-    shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
-    weights = tuple(dict.fromkeys((weight, "averaged")))
+    shape: dict[str, Any] = {
+        key: test_options[key] for key in ("prior", "beta") if key in test_options
+    }
+    shape |= {"weights": tuple(dict.fromkeys((weight, "averaged")))}
     return ModelComparison(
         a=names[0],
         b=names[1],
-        task=task,
         m=len(paired) // 2,
-        folds=folds,
         paired=tuple(paired),
         effective_a=crossval.effective_counts(a, weight=weight),
         effective_b=crossval.effective_counts(b, weight=weight),
         tests=tuple(tests),
         adjusted_tests=tuple(adjusted),
-        scores=crossval.score_posteriors(
-            {names[0]: a, names[1]: b}, metrics, weights=weights, **shape
-        ),
+        scores=crossval.score_posteriors({names[0]: a, names[1]: b}, metrics, **shape),
         **known,
     )
 

@@ -40,14 +40,7 @@ _OPTIONS = {
 
 
 def model_of(spec: str, parameter: str = "model") -> Any:
-    """Make a model from its text form; `parameter` names it in messages.
-
-    Examples
-    --------
-    >>> from probative.learners import model_of
-    >>> model_of("crf:iobes,c2=1").c2
-    1.0
-    """
+    """Make a model from its text form; `parameter` names it in messages."""
     kind, _, rest = spec.partition(":")
     if kind in _OPTIONS and (rest or kind != "crf"):
         return _built(kind, rest, parameter)

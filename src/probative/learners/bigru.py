@@ -17,7 +17,6 @@ import numpy as np
 
 from probative._validation import open_probability, positive, whole_number
 from probative.errors import InputError
-from probative.learners import bigru_network as network
 from probative.learners.words import SPACES, beginnings, check_texts, split, without_spaces
 
 if TYPE_CHECKING:
@@ -112,16 +111,7 @@ class _Epoch(NamedTuple):
 
 
 class BiGRUSegmenter:
-    """Word segmenter with a bidirectional recurrent network.
-
-    Examples
-    --------
-    >>> from probative.learners.bigru import BiGRUSegmenter
-    >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be", "or"]] * 20
-    >>> segmenter = BiGRUSegmenter(dimensions=8, hidden=8, epochs=20, learning_rate=0.02)
-    >>> segmenter.fit(sentences).predict(["tobeornot"])
-    [['to', 'be', 'or', 'not']]
-    """
+    """Segment words with a bidirectional recurrent network."""
 
     def __init__(
         self,
@@ -173,11 +163,17 @@ class BiGRUSegmenter:
         report: Callable[[_Epoch], None] = lambda epoch: None,
     ) -> Self:
         """Train on lists of words and their texts with spaces; `development` chooses the epoch."""
+        from probative.learners import bigru_network as network
+
         words = [list(sentence) for sentence in sentences]
         raw = check_texts(words, texts)
         rng = np.random.default_rng(self.seed)
         if development is None:
-            words, raw, dev_words, dev_raw = _held_out(words, raw, self.held_out, rng)
+            order = rng.permutation(len(words)).tolist()
+            number = round(self.held_out * len(words))
+            chosen, rest = sorted(order[:number]), sorted(order[number:])
+            dev_words, dev_raw = [words[i] for i in chosen], [raw[i] for i in chosen]
+            words, raw = [words[i] for i in rest], [raw[i] for i in rest]
         else:
             dev_words = [list(sentence) for sentence in development]
             dev_raw = check_texts(dev_words, development_texts, "development_texts")
@@ -201,14 +197,17 @@ class BiGRUSegmenter:
         report: Callable[[_Epoch], None],
     ) -> None:
         """Train all epochs and keep the weights with the lowest development loss."""
+        from probative.learners import bigru_network as network
+
         steps = self.epochs * -(-len(training) // self.batch_size)
         optimiser = network.optimiser(self._network, self.learning_rate, steps)
+        in_order = _by_length(choosing, range(len(choosing)), self.batch_size)
         lowest, best = float("inf"), network.weights(self._network)
         for number in range(1, self.epochs + 1):
             start = time.perf_counter()
-            batches = _shuffle(training, self.batch_size, rng)
-            loss = network.train(self._network, optimiser, batches)
-            development_loss = network.loss(self._network, _by_length(choosing, self.batch_size))
+            batches = _shuffled(training, self.batch_size, rng)
+            loss = network.train(self._network, optimiser, _chosen(training, batches))
+            development_loss = network.loss(self._network, _chosen(choosing, in_order))
             # without a development loss, keep the last epoch
             if development_loss < lowest or not np.isfinite(development_loss):
                 lowest, best = development_loss, network.weights(self._network)
@@ -221,14 +220,15 @@ class BiGRUSegmenter:
         """Return the probability of a boundary for each inner position of each text."""
         if self._vocabulary is None or self._network is None:
             raise InputError("this segmenter is not trained; expected fit() or load() first")
+        from probative.learners import bigru_network as network
+
         texts = list(texts)
         encoded = self._encode(texts, None)
         probabilities: list[Any] = [np.empty(0)] * len(texts)
         filled = [i for i, (_, labels) in enumerate(encoded) if len(labels)]
-        for numbers in _by_length([encoded[i] for i in filled], self.batch_size, numbered=True):
-            chosen = [filled[i] for i in numbers]
-            rows = network.probabilities(self._network, [encoded[i] for i in chosen])
-            for i, row in zip(chosen, rows, strict=True):
+        for batch in _by_length(encoded, filled, self.batch_size):
+            rows = network.probabilities(self._network, [encoded[i] for i in batch])
+            for i, row in zip(batch, rows, strict=True):
                 probabilities[i] = row[encoded[i][1] >= 0]
         return probabilities
 
@@ -242,11 +242,15 @@ class BiGRUSegmenter:
         """Write the trained segmenter to a file, atomically."""
         if self._vocabulary is None or self._network is None:
             raise InputError("this segmenter is not trained; expected fit() before save()")
+        from probative.learners import bigru_network as network
+
         network.save(path, self._network, self._parameters(), self._vocabulary.to_lists())
 
     @classmethod
     def load(cls, path: Path | str, *, device: str = "auto") -> Self:
         """Read a segmenter that `save` wrote; nothing in the file is executed."""
+        from probative.learners import bigru_network as network
+
         parameters, lists, weights = network.read(path)
         try:
             segmenter = cls(**parameters, device=device)
@@ -289,36 +293,21 @@ def _with_decisions(sentences: list[Any]) -> list[Any]:
     return [sentence for sentence in sentences if (sentence[1] >= 0).any()]
 
 
-def _held_out(
-    words: list[list[str]], texts: list[str], share: float, rng: np.random.Generator
-) -> tuple[list[list[str]], list[str], list[list[str]], list[str]]:
-    """Split off some sentences for the choice of the epoch."""
-    order = rng.permutation(len(words)).tolist()
-    number = round(share * len(words))
-    dev, train = sorted(order[:number]), sorted(order[number:])
-    return (
-        [words[i] for i in train],
-        [texts[i] for i in train],
-        [words[i] for i in dev],
-        [texts[i] for i in dev],
-    )
+def _by_length(sentences: list[Any], numbers: Iterable[int], size: int) -> list[list[int]]:
+    """Return batches of numbers of sentences of similar length, the longest first."""
+    order = sorted(numbers, key=lambda i: -len(sentences[i][0]))
+    return [order[first : first + size] for first in range(0, len(order), size)]
 
 
-def _shuffle(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[Any]]:
-    """Return batches of sentences of similar length, in random order."""
-    order = rng.permutation(len(sentences)).tolist()
+def _shuffled(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[int]]:
+    """Return batches of numbers of sentences of similar length, in random order."""
+    order, pool = rng.permutation(len(sentences)).tolist(), size * _BATCHES_SORTED_TOGETHER
     batches = []
-    for start in range(0, len(order), size * _BATCHES_SORTED_TOGETHER):
-        pool = sorted(
-            order[start : start + size * _BATCHES_SORTED_TOGETHER],
-            key=lambda i: -len(sentences[i][0]),
-        )
-        batches += [pool[first : first + size] for first in range(0, len(pool), size)]
-    return [[sentences[i] for i in batches[j]] for j in rng.permutation(len(batches)).tolist()]
+    for start in range(0, len(order), pool):
+        batches += _by_length(sentences, order[start : start + pool], size)
+    return [batches[j] for j in rng.permutation(len(batches)).tolist()]
 
 
-def _by_length(sentences: list[Any], size: int, *, numbered: bool = False) -> list[list[Any]]:
-    """Return batches of sentences of similar length, or their numbers, the longest first."""
-    order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i][0]))
-    batches = [order[first : first + size] for first in range(0, len(order), size)]
-    return batches if numbered else [[sentences[i] for i in batch] for batch in batches]
+def _chosen(sentences: list[Any], batches: list[list[int]]) -> list[list[Any]]:
+    """Return the sentences of every batch."""
+    return [[sentences[i] for i in batch] for batch in batches]

@@ -21,25 +21,20 @@ if TYPE_CHECKING:
 
     Sentence = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+try:
+    import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
+except ImportError:
+    raise InputError(
+        "the neural segmenter needs PyTorch; install it with: pip install 'probative[neural]'"
+    ) from None
+
 _FORMAT = "probative bigru segmenter 1"
 _MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
-
-
-def _torch() -> Any:
-    """Import PyTorch; refuse with the command that installs it."""
-    try:
-        import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
-    except ImportError:
-        raise InputError(
-            "the neural segmenter needs PyTorch; install it with: pip install 'probative[neural]'"
-        ) from None
-    return torch
 
 
 @contextmanager
 def seeded(seed: int, device: str) -> Iterator[Any]:
     """Yield the device to compute on; seed PyTorch inside without changing its global state."""
-    torch = _torch()
     one_of("device", device.split(":")[0], ("auto", "cpu", "cuda"))
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -52,7 +47,6 @@ def seeded(seed: int, device: str) -> Iterator[Any]:
 
 def described(device: Any) -> str:
     """Describe a device."""
-    torch = _torch()
     if device.type == "cuda":
         return f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}"
     return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
@@ -60,7 +54,6 @@ def described(device: Any) -> str:
 
 def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any:
     """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
-    torch = _torch()
     dimensions, hidden = parameters["dimensions"], parameters["hidden"]
     width = len(sizes) * dimensions
     net = torch.nn.ModuleDict(
@@ -83,7 +76,6 @@ def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
     """Return two numbers per character, sentence after sentence."""
     # Only the GRU sees padding, which follows the sentence in both directions and changes nothing.
     # (On the CPU the gradient of PyTorch's own packed sequences takes several times as long.)
-    torch = _torch()
     device = net["output"].weight.device
     ngrams = torch.from_numpy(np.concatenate([numbers for numbers, _ in sentences])).to(device)
     lengths = np.array([len(labels) for _, labels in sentences])
@@ -99,7 +91,6 @@ def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
 
 def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: bool) -> Any:
     """Run a GRU over the sentences in one direction; return one state per character."""
-    torch = _torch()
     start = np.cumsum(lengths) - lengths
     step = np.arange(lengths.sum()) - start[sentence]
     if backwards:
@@ -115,7 +106,6 @@ def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: boo
 
 def _dropped(net: Any, values: Any, sentence: Any) -> Any:
     """Drop the same inputs at all characters of a sentence."""
-    torch = _torch()
     if not net.training or not net.dropout:
         return values
     kept = torch.rand(int(sentence[-1]) + 1, values.shape[1], device=values.device) >= net.dropout
@@ -125,7 +115,6 @@ def _dropped(net: Any, values: Any, sentence: Any) -> Any:
 
 def optimiser(net: Any, rate: float, steps: int) -> tuple[Any, Any]:
     """Return Adam and the schedule of its learning rate."""
-    torch = _torch()
     adam = torch.optim.Adam(net.parameters(), lr=rate)
     plan = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 10)
     return adam, plan
@@ -133,7 +122,6 @@ def optimiser(net: Any, rate: float, steps: int) -> tuple[Any, Any]:
 
 def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sentence]]) -> float:
     """Train on the batches once; return the mean loss per position."""
-    torch = _torch()
     adam, plan = optimising
     net.train()
     total, positions = torch.zeros((), device=net["output"].weight.device), 0
@@ -152,7 +140,7 @@ def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sent
 def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
     """Return the mean loss per position; NaN without positions."""
     net.eval()
-    with _torch().inference_mode():
+    with torch.inference_mode():
         losses = [_summed_loss(net, sentences) for sentences in batches]
     positions = sum(number for _, number in losses)
     return sum(float(summed) for summed, _ in losses) / positions if positions else float("nan")
@@ -160,7 +148,6 @@ def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
 
 def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
     """Return the total cross-entropy of all decisions, and their number."""
-    torch = _torch()
     outputs = _logits(net, sentences)
     labels = np.concatenate([known for _, known in sentences])
     summed = torch.nn.functional.cross_entropy(
@@ -171,7 +158,6 @@ def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
 
 def probabilities(net: Any, sentences: Sequence[Sentence]) -> list[NDArray[np.float64]]:
     """Return the probability that a word begins, for every character of every sentence."""
-    torch = _torch()
     net.eval()
     with torch.inference_mode():
         begins = torch.softmax(_logits(net, sentences).double(), dim=1)[:, 1].cpu().numpy()
@@ -188,13 +174,12 @@ def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[li
     out = io.BytesIO()
     state = {name: value.cpu() for name, value in weights(net).items()}
     content = {"format": _FORMAT, "parameters": parameters, "ngrams": ngrams, "weights": state}
-    _torch().save(content, out)
+    torch.save(content, out)
     write_whole(path, out.getvalue())
 
 
 def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
     """Read a file that `save` wrote; refuse a file that holds anything but data."""
-    torch = _torch()
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:

@@ -72,20 +72,10 @@ _PARAMETERS = ("scheme", "window", "ngrams", "c1", "c2", "max_iterations", "min_
 
 
 class CRFChunker:
-    """Chunker with a conditional random field (CRFsuite, trained by L-BFGS).
+    """Find chunks with a conditional random field (CRFsuite, trained by L-BFGS)."""
 
-    Spans are encoded as tags for training, and predicted tags are decoded to spans, so that models
-    with different tag sets are compared on the same items.
-
-    Examples
-    --------
-    >>> from probative.learners.crf import CRFChunker
-    >>> sentences = [["Ada", "met", "Charles"], ["Charles", "slept"], ["she", "met", "Ada"]]
-    >>> spans = [{(0, 1, "PER"), (2, 3, "PER")}, {(0, 1, "PER")}, {(2, 3, "PER")}]
-    >>> chunker = CRFChunker("iobes", window=1).fit(sentences, spans)
-    >>> chunker.predict([["Ada", "slept"]])
-    [[(0, 1, 'PER')]]
-    """
+    # spans are encoded as tags for training, and predicted tags are decoded to spans, so that
+    # models with different tag sets are compared on the same items
 
     def __init__(
         self,

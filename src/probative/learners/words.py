@@ -82,18 +82,10 @@ def check_texts(
 
 
 class MaxMatchSegmenter:
-    """Segmenter that takes, from left to right, always the longest word of the lexicon.
+    """Take, from left to right, always the longest word of the lexicon."""
 
-    A character with which no word of the lexicon begins is a word by itself. If the text has
-    spaces, no word reaches across one, unless ``spaces=False`` ignores them.
-
-    Examples
-    --------
-    >>> from probative.learners.words import MaxMatchSegmenter
-    >>> segmenter = MaxMatchSegmenter().fit([["to", "be"], ["not", "to"], ["note"]])
-    >>> segmenter.predict(["tobenoteto"])
-    [['to', 'be', 'note', 'to']]
-    """
+    # A character with which no word of the lexicon begins is a word by itself. If the text has
+    # spaces, no word reaches across one, unless ``spaces=False`` ignores them.
 
     def __init__(self, *, spaces: bool = True):
         self.spaces = spaces
@@ -135,17 +127,7 @@ class MaxMatchSegmenter:
 
 
 class SegmentingChunker:
-    """Adapter that lets a word segmenter work as a chunker: with texts and spans instead of words.
-
-    Examples
-    --------
-    >>> from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
-    >>> chunker = SegmentingChunker(MaxMatchSegmenter())
-    >>> chunker.fit(["tobe", "or"], [[(0, 2, "word"), (2, 4, "word")], [(0, 2, "word")]])
-    SegmentingChunker(MaxMatchSegmenter(spaces=True))
-    >>> chunker.predict(["orbe"])
-    [[(0, 2, 'word'), (2, 4, 'word')]]
-    """
+    """Let a word segmenter work as a chunker: with texts and spans instead of words."""
 
     def __init__(self, segmenter: Any):
         self.segmenter = segmenter
