@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from probative.crossval.splitter import BlockRegularizedCV
     from probative.errors import InputError
     from probative.inference.bayes import bayes_test
-    from probative.inference.bootstrap import bootstrap_difference
     from probative.inference.crossval import (
         block_regularized_t_test,
         effective_counts,
         five_by_two_f_test,
         five_by_two_t_test,
     )
-    from probative.inference.differences import difference
+    from probative.inference.differences import bootstrap_difference, difference
     from probative.inference.exchange import mcnemar_test, randomization_test
     from probative.inference.groups import adjust_pvalues
     from probative.inference.intervals import interval
@@ -78,11 +77,10 @@ _HOMES = {
     "crossval.splitter": "BlockRegularizedCV",
     "errors": "InputError",
     "inference.bayes": "bayes_test",
-    "inference.bootstrap": "bootstrap_difference",
     "inference.crossval": (
         "block_regularized_t_test effective_counts five_by_two_f_test five_by_two_t_test"
     ),
-    "inference.differences": "difference",
+    "inference.differences": "bootstrap_difference difference",
     "inference.exchange": "mcnemar_test randomization_test",
     "inference.groups": "adjust_pvalues",
     "inference.intervals": "interval",

@@ -15,14 +15,13 @@ from probative._validation import one_of, open_probability
 from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.proportions import normal_quantile
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import SampledExchange, SharedExchanges, kinds_of
 from probative.inference.scores import SampledScore
 from probative.inference.units import (
-    ONE_UNIT,
+    Dependence,
+    dependence_of_moves,
     effective_units,
-    jackknife_covariance,
     student_quantile,
 )
 from probative.metrics import OF_TABLES, score_of_margins, score_of_table, slopes_of_table, span
@@ -93,37 +92,20 @@ def confusion_interval(
     return ClassScore(((items,),), metric).interval(0, level)
 
 
-@dataclass(frozen=True)
-class Worth:
-    """The effect of units on the variance of a score."""
-
-    design_effect: float | None
-    divisor: float  # of items: the design effect, at least 1
-    freedom: float  # Kish's effective number of units less one
-
-    @property
-    def note(self) -> str | None:
-        """Return a note if there is only one unit."""
-        return None if self.freedom > 0 else ONE_UNIT
-
-    def limits(self, table: Array, metric: str, level: float) -> tuple[float, float]:
-        """Return the ends of the interval of a table's score at its effective sample size."""
-        if not self.freedom > 0:
-            return -1.0, 1.0
-        table, z = table / self.divisor, _quantile(level, self.freedom)
-        if _note_on_labels(table):
-            return _limits_of_one_label(table, metric, z)
-        answer, said = table.sum(axis=1), table.sum(axis=0)
-        by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
-        there = said + answer > 0
-        righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
-        return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
-
-
-def _quantile(level: float, freedom: float) -> float:
-    """Return Student's quantile, or the normal one if the degrees of freedom are infinite."""
-    endless = np.isinf(freedom)
-    return normal_quantile(level) if endless else float(student_quantile(level, freedom))
+def limits_of_table(
+    table: Array, metric: str, level: float, worth: Dependence
+) -> tuple[float, float]:
+    """Return the ends of the interval of a table's score at its effective sample size."""
+    if worth.no_evidence:
+        return -1.0, 1.0
+    table, z = table / worth.divisor, worth.quantile(level)
+    if _note_on_labels(table):
+        return _limits_of_one_label(table, metric, z)
+    answer, said = table.sum(axis=1), table.sum(axis=0)
+    by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
+    there = said + answer > 0
+    righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
+    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
@@ -163,7 +145,7 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     return float(score_of_table(worst, metric)), float(score_of_table(best, metric))
 
 
-_INDEPENDENT = Worth(None, 1.0, np.inf)  # of items without units
+INDEPENDENT = Dependence(None, 1.0, math.inf, 0)  # items without units
 
 
 # --- The score of several systems, each with one run or several
@@ -265,18 +247,18 @@ class ClassScore(SampledScore):
         estimate, table = float(self.estimates[i]), self.tables[i]
         if np.isnan(estimate):
             return Interval(self.metric, METHOD, level, estimate, -1.0, 1.0, _UNDEFINED)
-        worth = _INDEPENDENT
+        worth = INDEPENDENT
         if self._first.units is not None:
             worth = self._worth(self.moves[i], float((self._item_moves(i) ** 2).sum()))
         note = worth.note or _note_on_labels(table)
         return self._single_interval(i, worth, level, note)
 
     def _single_interval(
-        self, i: int, worth: Worth, level: float, note: str | None = None
+        self, i: int, worth: Dependence, level: float, note: str | None = None
     ) -> Interval:
         """Return the interval of system i at an effective sample size."""
         estimate = float(self.estimates[i])
-        low, high = worth.limits(self.tables[i], self.metric, level)
+        low, high = limits_of_table(self.tables[i], self.metric, level, worth)
         ends = min(low, estimate), max(high, estimate)
         return Interval(self.metric, METHOD, level, estimate, *ends, note, worth.design_effect)
 
@@ -286,7 +268,7 @@ class ClassScore(SampledScore):
         worth, r = self._judge(i, j)
         a, b = float(self.estimates[i]), float(self.estimates[j])
         low, high = -self.most, self.most
-        if not np.isnan(b - a) and worth.freedom > 0:
+        if not np.isnan(b - a) and not worth.no_evidence:
             low, high = mover(*(self._single_interval(k, worth, level) for k in (i, j)), r)
         note = _UNDEFINED if np.isnan(b - a) else worth.note
         effect = worth.design_effect
@@ -298,22 +280,22 @@ class ClassScore(SampledScore):
         gap = self.difference(i, j, 0.95)
         if np.isnan(gap.estimate):
             return StudentPosterior(np.nan, 0.0, np.inf, most=self.most)
-        freedom = max(self._judge(i, j)[0].freedom, 1e-3)
-        deviation = (gap.high - gap.low) / 2 / _quantile(gap.level, freedom)
+        freedom = max(self._judge(i, j)[0].degrees_of_freedom, 1e-3)
+        deviation = (gap.high - gap.low) / 2 / float(student_quantile(gap.level, freedom))
         return StudentPosterior(gap.estimate, deviation, freedom, most=self.most)
 
-    def _judge(self, i: int, j: int) -> tuple[Worth, float]:
+    def _judge(self, i: int, j: int) -> tuple[Dependence, float]:
         """Return the effect of the units on a difference and the correlation of the two scores."""
         # The design effect compares the variance of the difference with that of one run of each
         # system on independent items. More runs reduce it, at most to one over their effective
         # number.
         if np.isnan(self.estimates[i] + self.estimates[j]):
-            return _INDEPENDENT, 0.0
+            return INDEPENDENT, 0.0
         moves = [self._item_moves(k) for k in (i, j)]
         squares = [float((own**2).sum()) / len(own) for own in moves]
         most = max(float((own**2).max(initial=0)) for own in moves)
         product = float(moves[0].mean(axis=0) @ moves[1].mean(axis=0))
-        worth = _INDEPENDENT
+        worth = INDEPENDENT
         if self._first.units is not None or len(moves[0]) > 1 or len(moves[1]) > 1:
             runs = 1.0
             if len(moves[0]) > 1 or len(moves[1]) > 1:
@@ -327,18 +309,13 @@ class ClassScore(SampledScore):
         bottom = float(np.sqrt((squares[0] + extra) * (squares[1] + extra)))
         return worth, product / bottom if bottom > 0 else 0.0
 
-    def _worth(self, moved: Array, independent: float, runs: float = 1.0) -> Worth:
+    def _worth(self, moved: Array, independent: float, runs: float = 1.0) -> Dependence:
         """Return the effect of the units on what they move, given the variance without units."""
         # several runs count for at most this effective number of `runs`
         _, number, size = self._units
-        n = float(number @ size)
-        freedom = effective_units(size, number) - 1
-        if not freedom > 0:
-            return Worth(np.nan, 1.0, 0.0)
-        if independent * n**2 < _NO_VARIANCE:
-            return Worth(np.nan, n / float(number.sum()), freedom)
-        effect = float(jackknife_covariance(moved[None], number)[0, 0]) / independent
-        return Worth(effect, max(1 / runs, effect), freedom)
+        n, freedom = float(number @ size), effective_units(size, number) - 1
+        known = independent if independent * n**2 >= _NO_VARIANCE else 0.0
+        return dependence_of_moves(moved, number, freedom, known, n, 1 / runs)
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""

@@ -12,7 +12,7 @@ from scipy import special
 
 from probative.inference.differences import student_pvalue
 from probative.inference.groups import adjust_pvalues
-from probative.inference.proportions import normal_quantile
+from probative.inference.intervals import normal_quantile
 from probative.inference.units import jackknife_covariance, pair_errors
 from probative.results.comparisons import decision_pvalue
 
