@@ -269,7 +269,8 @@ class ClassScore(SampledScore):
         a, b = float(self.estimates[i]), float(self.estimates[j])
         low, high = -self.most, self.most
         if not np.isnan(b - a) and not worth.no_evidence:
-            low, high = mover(*(self._single_interval(k, worth, level) for k in (i, j)), r)
+            singles = [self._single_interval(k, worth, level) for k in (i, j)]
+            low, high = mover(singles[0], singles[1], r)
         note = _UNDEFINED if np.isnan(b - a) else worth.note
         effect = worth.design_effect
         return Difference(self.metric, "mover", level, b - a, low, high, a, b, r, effect, note)
@@ -426,4 +427,4 @@ class ClassScore(SampledScore):
     @cached_property
     def _answer(self) -> Array:
         """Return how often each class is gold, as often as the sums hold an item."""
-        return self._first.table.sum(axis=1) * math.lcm(*map(len, self.systems))
+        return np.asarray(self._first.table.sum(axis=1) * math.lcm(*map(len, self.systems)))

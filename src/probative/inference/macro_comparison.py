@@ -412,9 +412,10 @@ class MacroScore(SampledScore):
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of whole units of one pair."""
         pair = self.only(i, j)
-        moves = _distinct_moves(pair.cells[0], pair._parts[0] - pair._parts[1])
+        a, b = pair._totals
+        moves, number = _distinct_moves(pair.cells[0], pair._parts[0] - pair._parts[1])
         n_units = int(self.number.sum())
-        return SampledExchange(*pair._totals, *moves, pair._averages, n_units, keep=keep)
+        return SampledExchange(a, b, moves, number, pair._averages, n_units, keep=keep)
 
     @property
     def _always(self) -> Mask:

@@ -42,8 +42,7 @@ _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow wi
 class Dependence:
     """Design effect and degrees of freedom of a score or difference whose items come in units."""
 
-    # NaN if undefined, as all items are right, or all wrong; None without units
-    design_effect: float | None
+    design_effect: Any  # NaN if undefined: all items are right, or all wrong; None without units
     divisor: float  # of the counts: the design effect, at least 1, or the mean size of a unit
     degrees_of_freedom: float  # Kish's effective number of units, less one; 0 without evidence
     units: int  # in which anything counts
