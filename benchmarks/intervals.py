@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import proportion_confint
 from timing import Line, against, seconds, show
 
 import probative as pv
-from probative.inference.proportions import normal_quantile
+from probative.inference.intervals import normal_quantile
 from probative_studies.coverage import METHODS, coverage_study
 
 TABLES = 1_000_000

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from probative.crossval.splitter import BlockRegularizedCV as BlockRegularizedCV
     from probative.errors import InputError as InputError
     from probative.inference.bayes import bayes_test as bayes_test
-    from probative.inference.bootstrap import bootstrap_difference as bootstrap_difference
     from probative.inference.crossval import block_regularized_t_test as block_regularized_t_test
     from probative.inference.crossval import effective_counts as effective_counts
     from probative.inference.crossval import five_by_two_f_test as five_by_two_f_test
     from probative.inference.crossval import five_by_two_t_test as five_by_two_t_test
+    from probative.inference.differences import bootstrap_difference as bootstrap_difference
     from probative.inference.differences import difference as difference
     from probative.inference.exchange import mcnemar_test as mcnemar_test
     from probative.inference.exchange import randomization_test as randomization_test
@@ -84,11 +84,10 @@ _HOMES = {
     "crossval.splitter": "BlockRegularizedCV",
     "errors": "InputError",
     "inference.bayes": "bayes_test",
-    "inference.bootstrap": "bootstrap_difference",
     "inference.crossval": (
         "block_regularized_t_test effective_counts five_by_two_f_test five_by_two_t_test"
     ),
-    "inference.differences": "difference",
+    "inference.differences": "bootstrap_difference difference",
     "inference.exchange": "mcnemar_test randomization_test",
     "inference.groups": "adjust_pvalues",
     "inference.intervals": "interval",

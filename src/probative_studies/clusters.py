@@ -24,7 +24,7 @@ from scipy import optimize
 
 from probative._validation import Array, Ints, Mask
 from probative.counts import PairedCounts
-from probative.inference.proportions import normal_quantile, wilson
+from probative.inference.intervals import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative_studies.harness import Row, mean, share_of, streams, study

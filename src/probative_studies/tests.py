@@ -22,8 +22,7 @@ from scipy import special
 from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.bootstrap import bootstrap_difference
-from probative.inference.differences import difference
+from probative.inference.differences import bootstrap_difference, difference
 from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile

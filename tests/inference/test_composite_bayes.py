@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import probative as pv
-from probative.inference.bayes import difference_posterior
 from probative.metrics import COMPOSITES, score
 from tests.conftest import GOLDEN
 
@@ -19,7 +18,7 @@ A, B = pv.Counts(77, 44, 10, 702), pv.Counts(80, 30, 7, 716)
 @pytest.mark.parametrize("row", golden, ids=lambda r: f"{r['metric']}-{sum(r['a'])}-{r['d']}")
 def test_probabilities_found_in_other_ways(row):
     a, b = (pv.Counts(*row[system]) for system in "ab")
-    difference = difference_posterior(a, b, row["metric"])
+    difference = pv.bayes_test(a, b, row["metric"]).posterior
     found, expected = difference.cdf(float(row["d"])), float(row["below"])
     assert found == pytest.approx(expected, abs=max(2 * difference.error, 2e-9))
     assert difference.sf(float(row["d"])) == pytest.approx(1 - expected, abs=1e-5)
@@ -66,7 +65,7 @@ def test_arrays_are_as_many_tests():
 
 
 def test_a_density_belongs_to_its_tails():
-    difference = difference_posterior(A, B, "kappa")
+    difference = pv.bayes_test(A, B, "kappa").posterior
     d, density = difference.curve(401)
     assert np.trapezoid(density, d) == pytest.approx(0.998, abs=1e-4)
     step = 1e-3

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.data import load
-from probative.inference.intervals import METHODS, methods_for
-from probative.inference.proportions import normal_quantile
+from probative.inference.intervals import METHODS, methods_for, normal_quantile
 from probative.metrics import RATIOS as METRICS
 from probative.metrics import score
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probative.inference.classes import ConfusedItems, Worth, confusion_interval
+from probative.inference.classes import (
+    INDEPENDENT,
+    ConfusedItems,
+    confusion_interval,
+    limits_of_table,
+)
 from probative.metrics import score_of_table
-
-ITEMS = Worth(None, 1.0, np.inf)
 
 
 @pytest.mark.parametrize("metric", ["kappa", "mcc"])
@@ -33,7 +36,7 @@ def test_coverage_with_a_rare_class(metric, shares):
         square = table.reshape(2, 2)
         if chance < 1e-6 or np.isnan(score_of_table(square, metric)):
             continue
-        low, high = ITEMS.limits(square, metric, 0.95)
+        low, high = limits_of_table(square, metric, 0.95, INDEPENDENT)
         all_of_them += chance
         covered += chance * (low <= truth <= high)
     assert covered / all_of_them > 0.94
@@ -42,7 +45,9 @@ def test_coverage_with_a_rare_class(metric, shares):
 @pytest.mark.parametrize("metric", ["kappa", "mcc"])
 def test_a_class_that_only_others_use_changes_no_limit(metric):
     table = np.array([[30.0, 2, 0], [3, 20, 0], [0, 0, 0]])
-    wide, narrow = (ITEMS.limits(own, metric, 0.95) for own in (table, table[:2, :2]))
+    wide, narrow = (
+        limits_of_table(own, metric, 0.95, INDEPENDENT) for own in (table, table[:2, :2])
+    )
     assert wide == pytest.approx(narrow, abs=1e-14)
 
 

@@ -13,8 +13,8 @@ from scipy import stats
 
 from probative.errors import InputError
 from probative.inference import means
+from probative.inference.intervals import wilson
 from probative.inference.means import MeanScore, exchange_pvalue, step_of
-from probative.inference.proportions import wilson
 
 
 def enumerated(d):

@@ -19,7 +19,6 @@ from probative.inference.pooled import PooledScore, UnitTable, dispute, simultan
 from probative.inference.rank import (
     _cover,
     _insert_and_absorb,
-    average_ranks,
     best_and_mean_rank,
     leaderboard,
     rank_sets,
@@ -385,11 +384,13 @@ def test_copies_have_no_standard_error():
 # who is best
 
 
-def test_average_ranks_are_scipys():
-    scores = np.random.default_rng(0).integers(0, 4, (50, 6)) / 4
-    rank, first = average_ranks(scores)
-    assert np.array_equal(rank, stats.rankdata(-scores, axis=1))
-    assert np.array_equal(first, scores == scores.max(axis=1, keepdims=True))
+def test_expected_ranks_are_scipys():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 4, (50, 6)) / 4
+    best, rank, _ = best_and_mean_rank(lambda _: scores, np.array([1]), rng, 50)
+    assert rank == pytest.approx(stats.rankdata(-scores, axis=1).mean(axis=0))
+    first = scores == scores.max(axis=1, keepdims=True)
+    assert best == pytest.approx((first / first.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def test_two_units_decide_who_is_best_as_often_as_their_weights():

@@ -202,32 +202,6 @@ def bayes_test(
     return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
 
 
-def difference_posterior(
-    a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
-    b: Counts | Sequence[Counts] | str | None = None,
-    metric: str = "f1",
-    *,
-    prior: float = 1.0,
-    weight: Weight = "effective",
-    beta: float = 1.0,
-) -> Gap:
-    """Return the posterior of the difference that `bayes_test` judges, B minus A.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.bayes import difference_posterior
-    >>> difference = difference_posterior(pv.Counts(77, 44, 10), pv.Counts(80, 40, 9))
-    >>> print(f"{difference.cdf(0.0):.4f} {difference.pdf(0.0):.4f}")
-    0.2992 7.3900
-    """
-    b, metric = _second_argument(a, b, metric)
-    table, counts_a, counts_b, _ = _tables(a, b, weight)
-    if isinstance(a, PairedCounts) and a.has_units:
-        return posterior_of_difference(a.grouped(), metric, prior=prior, beta=beta)
-    return _difference(counts_a, counts_b, table, metric, prior, beta)
-
-
 def _difference(
     counts_a: Counts,
     counts_b: Counts,

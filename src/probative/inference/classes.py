@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,15 @@ from probative._validation import one_of, open_probability
 from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.proportions import normal_quantile
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import SampledExchange, SharedExchanges, kinds_of
 from probative.inference.scores import SampledScore
-from probative.inference.units import ONE_UNIT, effective_units, student_quantile
+from probative.inference.units import (
+    Dependence,
+    dependence_of_moves,
+    effective_units,
+    student_quantile,
+)
 from probative.metrics import OF_TABLES, score_of_margins, score_of_table, slopes_of_table, span
 from probative.results import Difference, Interval
 
@@ -76,12 +80,6 @@ class ConfusedItems:
         """Return the unit of every item; its own if items are independent."""
         return np.arange(len(self.answer)) if self.units is None else self.units
 
-    @property
-    def sums(self) -> Array:
-        """Return the number of right items, followed by how often each class is said."""
-        table = self.table
-        return np.concatenate([[np.trace(table)], table.sum(axis=0)])
-
     def moves(self, metric: str) -> Array:
         """Return the derivative of the score with respect to each item's weight."""
         return np.asarray(slopes_of_table(self.table, metric)[self.answer, self.said])
@@ -91,79 +89,23 @@ def confusion_interval(
     items: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
 ) -> Interval:
     """Compute the logit interval of kappa or R_K ("mcc") of a whole table."""
-    one_of("metric", metric, OF_TABLES)
-    level = open_probability("level", level)
-    table = items.table
-    estimate = float(score_of_table(table, metric))
-    if np.isnan(estimate):
-        return Interval(metric, METHOD, level, estimate, -1.0, 1.0, _UNDEFINED)
-    worth = Worth.of(items.units, items.moves(metric), len(items.answer))
-    low, high = worth.limits(table, metric, level)
-    ends, note = (min(low, estimate), max(high, estimate)), worth.note or _note_on_labels(table)
-    return Interval(metric, METHOD, level, estimate, *ends, note, worth.design_effect)
+    return ClassScore(((items,),), metric).interval(0, level)
 
 
-@dataclass(frozen=True)
-class Worth:
-    """The effect of units on the variance of a score."""
-
-    design_effect: float | None
-    divisor: float  # of items: the design effect, at least 1
-    freedom: float  # Kish's effective number of units less one
-
-    @classmethod
-    def of(
-        cls,
-        units: Codes | None,
-        moves: Array,
-        n: int,
-        *,
-        independent: float | None = None,
-        runs: float = 1.0,
-    ) -> Worth:
-        """Compute the effect from the items' units, their moves of the score, and their number."""
-        # `independent` is the variance with independent items, by default that of the moves;
-        # several runs count for at most this effective number of `runs`
-        if units is None:
-            return cls(None, 1.0, np.inf)
-        moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
-        moved, size = moved[size > 0], size[size > 0]
-        freedom = effective_units(size) - 1
-        if not freedom > 0:
-            return cls(np.nan, 1.0, 0.0)
-        if independent is None:
-            independent = float(moves @ moves)
-        if independent * n**2 < _NO_VARIANCE:
-            return cls(np.nan, n / len(size), freedom)
-        # without a unit the others share fewer items, and the score moves further
-        left = moved / (1 - size / n)
-        variance = (len(size) - 1) / len(size) * float(np.sum((left - left.mean()) ** 2))
-        effect = variance / independent
-        return cls(effect, max(1 / runs, effect), freedom)
-
-    @property
-    def note(self) -> str | None:
-        """Return a note if there is only one unit."""
-        return None if self.freedom > 0 else ONE_UNIT
-
-    def limits(self, table: Array, metric: str, level: float) -> tuple[float, float]:
-        """Return the ends of the interval of a table's score at its effective sample size."""
-        if not self.freedom > 0:
-            return -1.0, 1.0
-        table, z = table / self.divisor, _quantile(level, self.freedom)
-        if _note_on_labels(table):
-            return _limits_of_one_label(table, metric, z)
-        answer, said = table.sum(axis=1), table.sum(axis=0)
-        by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
-        there = said + answer > 0
-        righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
-        return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
-
-
-def _quantile(level: float, freedom: float) -> float:
-    """Return Student's quantile, or the normal one if the degrees of freedom are infinite."""
-    endless = np.isinf(freedom)
-    return normal_quantile(level) if endless else float(student_quantile(level, freedom))
+def limits_of_table(
+    table: Array, metric: str, level: float, worth: Dependence
+) -> tuple[float, float]:
+    """Return the ends of the interval of a table's score at its effective sample size."""
+    if worth.no_evidence:
+        return -1.0, 1.0
+    table, z = table / worth.divisor, worth.quantile(level)
+    if _note_on_labels(table):
+        return _limits_of_one_label(table, metric, z)
+    answer, said = table.sum(axis=1), table.sum(axis=0)
+    by_chance = table + _ADDED_ITEMS * np.outer(answer, said) / table.sum() ** 2
+    there = said + answer > 0
+    righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
+    return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
@@ -201,6 +143,9 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     worst[label, label] -= wronged
     worst[label] += wronged * others / others.sum()
     return float(score_of_table(worst, metric)), float(score_of_table(best, metric))
+
+
+INDEPENDENT = Dependence(None, 1.0, math.inf, 0)  # items without units
 
 
 # --- The score of several systems, each with one run or several
@@ -298,21 +243,33 @@ class ClassScore(SampledScore):
 
     def interval(self, i: int, level: float) -> Interval:
         """Return the logit interval of system i."""
-        (items,) = self.systems[i]
-        return confusion_interval(items, self.metric, level=level)
+        level = open_probability("level", level)
+        estimate, table = float(self.estimates[i]), self.tables[i]
+        if np.isnan(estimate):
+            return Interval(self.metric, METHOD, level, estimate, -1.0, 1.0, _UNDEFINED)
+        worth = INDEPENDENT
+        if self._first.units is not None:
+            worth = self._worth(self.moves[i], float((self._item_moves(i) ** 2).sum()))
+        note = worth.note or _note_on_labels(table)
+        return self._single_interval(i, worth, level, note)
+
+    def _single_interval(
+        self, i: int, worth: Dependence, level: float, note: str | None = None
+    ) -> Interval:
+        """Return the interval of system i at an effective sample size."""
+        estimate = float(self.estimates[i])
+        low, high = limits_of_table(self.tables[i], self.metric, level, worth)
+        ends = min(low, estimate), max(high, estimate)
+        return Interval(self.metric, METHOD, level, estimate, *ends, note, worth.design_effect)
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of system j minus system i, with its MOVER interval."""
         level = open_probability("level", level)
-        worth, r = self._worth(i, j)
+        worth, r = self._judge(i, j)
         a, b = float(self.estimates[i]), float(self.estimates[j])
         low, high = -self.most, self.most
-        if not np.isnan(b - a) and worth.freedom > 0:
-            singles = []
-            for table, score in ((self.tables[i], a), (self.tables[j], b)):
-                ends = worth.limits(table, self.metric, level)
-                own = min(ends[0], score), max(ends[1], score)
-                singles.append(Interval(self.metric, METHOD, level, score, *own))
+        if not np.isnan(b - a) and not worth.no_evidence:
+            singles = [self._single_interval(k, worth, level) for k in (i, j)]
             low, high = mover(singles[0], singles[1], r)
         note = _UNDEFINED if np.isnan(b - a) else worth.note
         effect = worth.design_effect
@@ -324,39 +281,42 @@ class ClassScore(SampledScore):
         gap = self.difference(i, j, 0.95)
         if np.isnan(gap.estimate):
             return StudentPosterior(np.nan, 0.0, np.inf, most=self.most)
-        freedom = max(self._worth(i, j)[0].freedom, 1e-3)
-        deviation = (gap.high - gap.low) / 2 / _quantile(gap.level, freedom)
+        freedom = max(self._judge(i, j)[0].degrees_of_freedom, 1e-3)
+        deviation = (gap.high - gap.low) / 2 / float(student_quantile(gap.level, freedom))
         return StudentPosterior(gap.estimate, deviation, freedom, most=self.most)
 
-    def _worth(self, i: int, j: int) -> tuple[Worth, float]:
+    def _judge(self, i: int, j: int) -> tuple[Dependence, float]:
         """Return the effect of the units on a difference and the correlation of the two scores."""
         # The design effect compares the variance of the difference with that of one run of each
         # system on independent items. More runs reduce it, at most to one over their effective
         # number.
-        nothing = Worth(None, 1.0, np.inf), 0.0
         if np.isnan(self.estimates[i] + self.estimates[j]):
-            return nothing
+            return INDEPENDENT, 0.0
         moves = [self._item_moves(k) for k in (i, j)]
-        means = [own.mean(axis=0) for own in moves]
         squares = [float((own**2).sum()) / len(own) for own in moves]
         most = max(float((own**2).max(initial=0)) for own in moves)
-        product, n = float(means[0] @ means[1]), len(means[0])
-        units = self._first.units
-        if units is None and len(moves[0]) == len(moves[1]) == 1:
-            worth = nothing[0]
-        else:
+        product = float(moves[0].mean(axis=0) @ moves[1].mean(axis=0))
+        worth = INDEPENDENT
+        if self._first.units is not None or len(moves[0]) > 1 or len(moves[1]) > 1:
             runs = 1.0
             if len(moves[0]) > 1 or len(moves[1]) > 1:
                 a, b = (self._runs(self.systems[k]) for k in (i, j))
                 runs = float(Spread.of(a, b).worth())
-            codes = self._first.unit_of_item
             independent = squares[0] + squares[1] - 2 * product
-            worth = Worth.of(codes, means[1] - means[0], n, independent=independent, runs=runs)
+            worth = self._worth(self.moves[j] - self.moves[i], independent, runs)
         # an extra item moves one score alone, as much as the items that move it most: the
         # correlation is never taken to be exactly 1
         extra = most * worth.divisor
         bottom = float(np.sqrt((squares[0] + extra) * (squares[1] + extra)))
         return worth, product / bottom if bottom > 0 else 0.0
+
+    def _worth(self, moved: Array, independent: float, runs: float = 1.0) -> Dependence:
+        """Return the effect of the units on what they move, given the variance without units."""
+        # several runs count for at most this effective number of `runs`
+        _, number, size = self._units
+        n, freedom = float(number @ size), effective_units(size, number) - 1
+        known = independent if independent * n**2 >= _NO_VARIANCE else 0.0
+        return dependence_of_moves(moved, number, freedom, known, n, 1 / runs)
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""
@@ -394,52 +354,39 @@ class ClassScore(SampledScore):
 
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of single items, or of whole units, all runs at once."""
-        a, b = self.systems[i], self.systems[j]
-        times = math.lcm(len(a), len(b))
-        of_a, of_b = (times / len(x) * np.sum([run.sums for run in x], axis=0) for x in (a, b))
-        if times == 1:
-            moves, number = _distinct_moves(a[0], b[0])
-        else:
-            units, _, _ = self._units
-            rows_a, rows_b = (_sums_by_unit(own, units) * (times // len(own)) for own in (a, b))
-            moves = rows_a - rows_b
-            moves = moves[moves.any(axis=1)]
-            number = np.ones(len(moves), dtype=np.int64)
+        pair = self if (i, j) == (0, 1) and len(self.systems) == 2 else self.only(i, j)
+        of_a, of_b = (pair.number @ pair._sums_of(k) for k in (0, 1))
+        differ = pair._sums_of(0) - pair._sums_of(1)
+        there = np.diff(differ.indptr) > 0
+        moves, number = differ[there].toarray(), pair.number[there]
         # exchanging a unit has the same distribution as not exchanging one with the opposite move
         back = moves[np.arange(len(moves)), np.argmax(moves != 0, axis=1)] < 0
         base = of_b + number[back] @ moves[back]
         moves = np.where(back[:, None], -moves, moves)
         moves, kind = np.unique(moves, axis=0, return_inverse=True)
         number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
-        scores = partial(_score_sums, self._first.table.sum(axis=1) * times, self.metric)
-        flips = sparse.csr_array(moves.T)
+        flips, n_units = sparse.csr_array(moves.T), self._first.n_units
         return SampledExchange(
-            of_a, of_b, flips, number, scores, self._first.n_units, base=base, keep=keep
+            of_a, of_b, flips, number, pair._score_sums, n_units, base=base, keep=keep
         )
 
     def shared(self) -> tuple[SharedExchanges, int]:
         """Return the exchanges of all pairs: right items and said classes by system and unit."""
-        first, rows = self._first, self._first.unit_of_item
-        times, width = math.lcm(*map(len, self.systems)), first.n_classes + 1
+        first, (kinds, number, _) = self._first, self._units
+        width, single = first.n_classes + 1, first.units is None and self._single
+        rows = kinds if single else np.arange(len(number))  # the kind of every unit
+        codes = np.unique(first.unit_of_item)
         differences = []
-        for system, runs in enumerate(self.systems):
-            there = np.arange(len(rows))
-            if self._single:
-                there = np.flatnonzero(runs[0].said != first.said)
-            sides = [(run, times / len(runs)) for run in runs]
-            sides += [(run, -times / len(self.systems[0])) for run in self.systems[0]]
-            for side, weight in sides:
-                items, sums = _added(side.said[there], side.answer[there])
-                weights = np.full(len(items), weight)
-                differences.append((system * width + sums, rows[there][items], weights))
-        together = [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
-        totals = np.stack(together)
-        scores = partial(_score_sums, first.table.sum(axis=1) * times, self.metric)
+        for system in range(len(self.systems)):
+            moved = (self._sums_of(system) - self._sums_of(0))[rows].tocoo()
+            differences.append((system * width + moved.col, codes[moved.row], moved.data))
+        totals = np.stack([number @ self._sums_of(k) for k in range(len(self.systems))])
         # single items have few distinct exchanges, units mostly one each
         few = 1
-        if first.units is None and self._single:
+        if single:
             few = int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
-        return SharedExchanges.of(differences, totals, first.n_units, scores), max(1, few)
+        exchanges = SharedExchanges.of(differences, totals, first.n_units, self._score_sums)
+        return exchanges, max(1, few)
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units; gold is reweighted, too."""
@@ -450,63 +397,34 @@ class ClassScore(SampledScore):
 
     @cached_property
     def _sums(self) -> Any:
-        """Return the sums that one unit of each kind adds (rows) for gold, then for each system."""
-        # gold is a system that is always right
+        """Return what one unit of each kind (row) adds to the sums of gold and of each system."""
+        # The sums are the number of right items and how often each class is said, in as many runs
+        # of every system. Gold is a system that is always right.
         units, number, _ = self._units
-        answer, width = self._first.answer, self._first.n_classes + 1
-        rows, columns, values = [], [], []
-        everyone = [[answer], *([run.said for run in runs] for runs in self.systems)]
-        for place, said_by_run in enumerate(everyone):
-            for said in said_by_run:
-                items, sums = _added(said, answer)
-                rows.append(units[items])
-                columns.append(place * width + sums)
-                values.append((1 / len(said_by_run) / number)[units[items]])
-        places = np.concatenate(rows), np.concatenate(columns)
-        shape = (len(number), len(everyone) * width)
-        return sparse.coo_array((np.concatenate(values), places), shape=shape).tocsc()
+        items = np.arange(len(units))
+        if self._first.units is None and self._single:
+            items = np.unique(units, return_index=True)[1]
+        answer, width = self._first.answer[items], self._first.n_classes + 1
+        tables, times = [], math.lcm(*map(len, self.systems))
+        for runs in ([self._first.answer], *([run.said for run in own] for own in self.systems)):
+            said = np.stack(runs)[:, items]
+            right, row = said == answer, np.broadcast_to(units[items], said.shape)
+            places = np.append(row, row[right]), np.append(said + 1, np.zeros(right.sum(), np.intp))
+            added = np.full(len(places[0]), float(times // len(runs)))
+            tables.append(sparse.coo_array((added, places), shape=(len(number), width)))
+        return sparse.hstack(tables, format="csc")
 
+    def _sums_of(self, i: int) -> Any:
+        """Return what one unit of each kind adds to the sums of system i."""
+        width = self._first.n_classes + 1
+        return self._sums[:, (i + 1) * width : (i + 2) * width].tocsr()
 
-def _score_sums(answer: Array, metric: str, sums: Array) -> Array:
-    """Compute scores of `ConfusedItems.sums` on the last axis but one, with draws on the last."""
-    right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
-    return np.asarray(np.nan_to_num(score_of_margins(right, said, answer, metric)))
+    def _score_sums(self, sums: Array) -> Array:
+        """Compute scores of sums on the last axis but one, with draws on the last."""
+        right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
+        return np.asarray(np.nan_to_num(score_of_margins(right, said, self._answer, self.metric)))
 
-
-def _added(said: Codes, answer: Codes) -> tuple[Codes, Codes]:
-    """Return the items that add one to `ConfusedItems.sums`, and to which of the sums each does."""
-    right = np.flatnonzero(said == answer)
-    items = np.concatenate([np.arange(len(said)), right])
-    return items, np.concatenate([said + 1, np.zeros(len(right), dtype=np.intp)])
-
-
-def _sums_by_unit(runs: Sequence[ConfusedItems], units: NDArray[np.intp]) -> Array:
-    """Return the summed parts of all runs in the sums behind the score, one row per unit."""
-    sums = np.zeros((int(units.max(initial=-1)) + 1, runs[0].n_classes + 1))
-    for own in runs:
-        items, columns = _added(own.said, own.answer)
-        np.add.at(sums, (units[items], columns), 1)
-    return sums
-
-
-def _distinct_moves(a: ConfusedItems, b: ConfusedItems) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct changes of the sums by a unit that takes A's side, and their numbers."""
-    differ = np.flatnonzero(a.said != b.said)
-    k, answer = a.n_classes, a.answer[differ]
-    said_a, said_b = a.said[differ], b.said[differ]
-    right = (said_a == answer).astype(np.int64) - (said_b == answer)
-    if a.units is None:
-        kinds = (said_a.astype(np.int64) * k + said_b) * 3 + right + 1
-        kinds, number = np.unique(kinds, return_counts=True)
-        pair, right = kinds // 3, kinds % 3 - 1
-        said_a, said_b = pair // k, pair % k
-        place = np.arange(len(kinds))
-    else:
-        units, place = np.unique(a.units[differ], return_inverse=True)
-        number = np.ones(len(units), dtype=np.int64)
-    moves = np.zeros((len(number), k + 1))
-    np.add.at(moves[:, 0], place, right)
-    np.add.at(moves, (place, said_a + 1), 1)
-    np.add.at(moves, (place, said_b + 1), -1)
-    there = moves.any(axis=1)
-    return moves[there], number[there]
+    @cached_property
+    def _answer(self) -> Array:
+        """Return how often each class is gold, as often as the sums hold an item."""
+        return np.asarray(self._first.table.sum(axis=1) * math.lcm(*map(len, self.systems)))

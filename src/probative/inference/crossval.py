@@ -17,7 +17,7 @@ from probative.inference.posterior.independent import computed
 from probative.inference.posterior.single import posterior
 from probative.inference.posterior.student import ClusteredPosterior
 from probative.inference.units import Dependence, influence, student_quantile
-from probative.metrics import COMPOSITES, PRF, TABLE, Composite, ratio, score
+from probative.metrics import PRF, TABLE, Composite, ratio, score
 from probative.results import ScorePosteriors, SignificanceTest
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def fold_design_effect(
     else:
         sides = [Counts.stacked(side) for side in (_check_folds(b), folds)]
         explained = sum(_variance(side.sum(axis=0), metric, beta) for side in sides)
-    scores_b, scores_a = (_scores(side, metric, beta) for side in sides)
+    scores_b, scores_a = (np.asarray(score(side, metric, beta=beta)) for side in sides)
     return _effect(scores_b - scores_a, len(folds) * explained)
 
 
@@ -271,22 +271,13 @@ def _score_limits(
     """Return the interval of one model's score, by its own fold design effect."""
     stacked = Counts.stacked(folds)
     explained = len(folds) * _variance(stacked.sum(axis=0), metric, beta)
-    effect = _effect(_scores(stacked, metric, beta), explained)
+    effect = _effect(np.asarray(score(stacked, metric, beta=beta)), explained)
     dependence = fold_dependence(effect, len(folds) // 2)
     counts = effective_counts(folds, weight=weight) / dependence.divisor
     t = student_quantile(level, dependence.degrees_of_freedom)
     tail = float(special.ndtr(-t))
     of_score = posterior(counts, metric, prior=prior, beta=beta)
     return of_score.ppf(tail), of_score.isf(tail)
-
-
-def _scores(folds: Counts, metric: str, beta: float) -> Array:
-    """Return the score of every fold, along the first axis."""
-    if metric in COMPOSITES:
-        return np.asarray(score(folds, metric))
-    x, y = _ratio(folds, metric, beta)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(x / y)
 
 
 def _effect(scores: Array, explained: Any) -> Any:
@@ -321,13 +312,8 @@ def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
     if isinstance(own, Composite):
         slopes = own.slopes(*own.cells(total))
         return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
-    return influence(*_ratio(kinds, metric, beta), *_ratio(total, metric, beta))
-
-
-def _ratio(counts: Counts, metric: str, beta: float) -> tuple[Array, Array]:
-    """Return numerator and denominator of a score as float arrays."""
-    x, y = ratio(counts, metric, beta=beta)
-    return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    x, y = ratio(kinds, metric, beta=beta)
+    return influence(x, y, *map(np.asarray, ratio(total, metric, beta=beta)))
 
 
 # --- Tests on the scores of cross-validation folds, for comparison with the literature

@@ -13,9 +13,8 @@ from scipy import optimize, special
 from probative.counts import Counts
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.differences import mover
-from probative.inference.intervals import interval
+from probative.inference.intervals import clopper_pearson, interval, normal_quantile, wilson
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.proportions import clopper_pearson, normal_quantile, wilson
 from probative.inference.sampled import SampledPvalue, levels_at, sequential_pvalues
 from probative.inference.scores import PairScore
 from probative.inference.units import effective_units, student_quantile

@@ -12,8 +12,6 @@ from scipy import special
 from probative._validation import amounts, flag, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference import proportions
-from probative.inference.proportions import wilson
 from probative.metrics import (
     CELLS,
     TABLE,
@@ -35,6 +33,43 @@ if TYPE_CHECKING:
 
     from probative.inference.posterior.single import CompositePosterior
     from probative.inference.units import Dependence
+
+
+# --- Limits of a binomial proportion: x successes in n trials; NaN for n = 0
+
+
+def normal_quantile(level: float) -> float:
+    """Return the z for which a standard normal variable lies within ±z with probability `level`."""
+    return float(np.sqrt(2) * special.erfinv(level))
+
+
+def clopper_pearson(x: Any, n: Any, tail: float) -> tuple[Any, Any]:
+    """Invert the two one-sided binomial tests: quantiles of two Beta distributions."""
+    low = special.betaincinv(x, n - x + 1, tail)
+    high = special.betainccinv(x + 1, n - x, tail)
+    return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)
+
+
+def _wald_of_share(x: Any, n: Any, z: float) -> tuple[Any, Any]:
+    """Add and subtract z standard errors; may leave [0, 1] or have no width at all."""
+    share = x / n
+    reach = z * np.sqrt(share * (1 - share) / n)
+    return share - reach, share + reach
+
+
+def wilson(x: Any, n: Any, z: Any) -> tuple[Any, Any]:
+    """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
+    misses, share = n - x, x / n
+    root = z * np.sqrt(share * misses + 0.25 * z * z) + 0.5 * z * z  # times n
+    # The product of the roots is p̂²/(1+k): dividing by the large root gives the small one without
+    # cancellation, and the same for 1-p; p̂ = 0 and p̂ = 1 then give 0 and 1 exactly.
+    return share * x / (x + root), 1 - misses / n * misses / (misses + root)
+
+
+def _jeffreys(x: Any, n: Any, tail: float) -> tuple[Any, Any]:
+    """Equal-tailed limits of the posterior Beta(x + 1/2, n - x + 1/2)."""
+    a, b = x + 0.5, n - x + 0.5
+    return special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)
 
 
 # --- Wilson's score interval of F1 itself: two roots of a quartic, for millions of tables at once
@@ -265,7 +300,7 @@ class _Reach:
 
     @classmethod
     def normal(cls, level: float) -> _Reach:
-        return cls(proportions.normal_quantile(level), (1 - level) / 2)
+        return cls(normal_quantile(level), (1 - level) / 2)
 
     @classmethod
     def students(cls, dependence: Dependence, level: float) -> _Reach:
@@ -274,14 +309,7 @@ class _Reach:
 
 
 def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
-    """Return the interval methods for a metric, the recommended one first.
-
-    Examples
-    --------
-    >>> from probative.inference.intervals import methods_for
-    >>> methods_for("fbeta", beta=2)
-    ('logit', 'bayes', 'wald')
-    """
+    """Return the interval methods for a metric, the recommended one first."""
     entry = TABLE[one_of("metric", metric, TABLE)]
     if isinstance(entry, Composite):
         return _SUM_METHODS if metric in _PROPORTIONS_OF_SUM else _COMPOSITE_METHODS
@@ -477,10 +505,10 @@ def _of_posterior(
 
 def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any]:
     if method == "clopper-pearson":
-        return proportions.clopper_pearson(x, n, reach.tail)
+        return clopper_pearson(x, n, reach.tail)
     if method == "jeffreys":
-        return proportions.jeffreys(x, n, reach.tail)
-    form = proportions.wald if method == "wald" else proportions.wilson
+        return _jeffreys(x, n, reach.tail)
+    form = _wald_of_share if method == "wald" else wilson
     return form(x, n, reach.z)
 
 

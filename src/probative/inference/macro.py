@@ -12,9 +12,8 @@ from scipy import special
 
 from probative._validation import one_of, open_probability
 from probative.counts import Counts, LabelCounts
-from probative.inference.intervals import UNDEFINED, default_method
+from probative.inference.intervals import UNDEFINED, default_method, wilson
 from probative.inference.posterior.single import plain
-from probative.inference.proportions import wilson
 from probative.inference.units import ONE_UNIT, effective_units, influence, student_quantile
 from probative.metrics import METRICS, TABLE, Share, f1_from_jaccard, ratio, score
 from probative.results import Interval

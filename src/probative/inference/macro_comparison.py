@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import one_of, open_probability
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.macro import (
@@ -25,6 +25,7 @@ from probative.inference.macro import (
     shifts,
 )
 from probative.inference.planning import UNDEFINED, Pilot
+from probative.inference.posterior.independent import Outcomes
 from probative.inference.posterior.single import plain
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import TIE, SampledExchange, SharedExchanges, kinds_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import Array, Mask, Number
+    from probative._validation import Array, Mask
     from probative.counts import Counts, LabelCounts
     from probative.inference.macro import MacroPosterior
 
@@ -84,7 +85,7 @@ def macro_difference(
 
 
 @dataclass(frozen=True, eq=False)
-class MacroDifferencePosterior:
+class MacroDifferencePosterior(Outcomes):
     """The posterior of the difference of two averages, B minus A."""
 
     a: MacroPosterior | None  # None without evidence
@@ -99,29 +100,21 @@ class MacroDifferencePosterior:
         """Return True if there are not two units, and so no probability."""
         return self.a is None or self.b is None or not self.degrees_of_freedom > 0
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most `d`."""
-        return self._tail(d, 1.0)
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above `d`."""
-        return self._tail(d, -1.0)
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density at `d`."""
+    def _at(self, name: str, d: ArrayLike) -> Any:
         d = np.asarray(d, np.float64)
-        low, high = self.interval(0.68)
-        step = max((high - low) / 100, 1e-300)
-        return plain(np.maximum(self.cdf(d + step) - self.cdf(d - step), 0.0) / (2 * step))
+        if name == "pdf":
+            low, high = self.interval(0.68)
+            step = max((high - low) / 100, 1e-300)
+            return plain(np.maximum(self.cdf(d + step) - self.cdf(d - step), 0.0) / (2 * step))
+        if self.no_evidence:
+            return plain(np.full(d.shape, np.nan))
+        z = self._normal_score(np.atleast_1d(d)).reshape(d.shape)
+        return plain(special.stdtr(self.degrees_of_freedom, z if name == "cdf" else -z))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better) by more than `rope`."""
-        rope = positive("rope", rope, zero=True)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if self._symmetric:  # make both exactly equal, whatever rounding makes of it
-            a_better = b_better = (a_better + b_better) / 2
-        rest = 1 - a_better - b_better
-        return a_better, (max(rest, 0.0) if rope > 0 or math.isnan(rest) else 0.0), b_better
+        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence."""
+        chances = super().probabilities(rope)
+        return (math.nan, math.nan, math.nan) if self.no_evidence else chances
 
     @property
     def _symmetric(self) -> bool:
@@ -156,13 +149,6 @@ class MacroDifferencePosterior:
             place = int(np.clip(np.searchsorted(scores, z), 1, len(d) - 1))
             d, scores = d[place - 1 : place + 1], scores[place - 1 : place + 1]
         return float(d.mean())
-
-    def _tail(self, d: ArrayLike, side: float) -> Any:
-        d = np.asarray(d, np.float64)
-        if self.no_evidence:
-            return plain(np.full(d.shape, np.nan))
-        z = side * self._normal_score(np.atleast_1d(d)).reshape(d.shape)
-        return plain(special.stdtr(self.degrees_of_freedom, z))
 
     def _normal_score(self, d: Array) -> Array:
         """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
@@ -405,30 +391,31 @@ class MacroScore(SampledScore):
             members=(self.members[i], self.members[j]) if self.members else (),
         )
 
-    def _parts(self, cells: Sequence[LabelCounts], systems: Sequence[int]) -> list[Array]:
-        """Return what every cell adds to numerator, denominator and items returned, by row."""
+    @cached_property
+    def _parts(self) -> Array:
+        """Return what every cell adds to numerator, denominator and items returned, by system."""
         # multiplied so that all systems have as many runs; which labels are returned matters to
         # those alone that count only where they are
-        runs = [len(self.members[k]) if self.members else 1 for k in systems]
+        runs = [len(own) for own in self.members] or [1] * len(self.cells)
         parts = []
-        for own, number in zip(cells, runs, strict=True):
+        for own, number in zip(self.cells, runs, strict=True):
             sums = (*ratio(own.counts, self.score, beta=self.beta), own.counts.predicted)
             rows = [np.asarray(row, np.float64) for row in sums[: 2 + self.own_labels]]
             parts.append(math.lcm(*runs) / number * np.stack(rows))
-        return parts
+        return np.array(parts)
+
+    @cached_property
+    def _totals(self) -> Array:
+        """Return the sums of these parts by system, part and label."""
+        return np.array([[self.cells[0].sum_by_label(part) for part in own] for own in self._parts])
 
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of whole units of one pair."""
-        first = self.cells[i]
-        parts = self._parts((first, self.cells[j]), (i, j))
-        a, b = (np.stack([first.sum_by_label(column) for column in part]) for part in parts)
-
-        def average(sums: Array) -> Array:
-            found = _averages(sums[None], self._always, own_labels=self.own_labels)
-            return np.asarray(found[0])
-
-        moves = _distinct_moves(first, parts[0] - parts[1])
-        return SampledExchange(a, b, *moves, average, int(first.repeats.sum()), keep=keep)
+        pair = self.only(i, j)
+        a, b = pair._totals
+        moves, number = _distinct_moves(pair.cells[0], pair._parts[0] - pair._parts[1])
+        n_units = int(self.number.sum())
+        return SampledExchange(a, b, moves, number, pair._averages, n_units, keep=keep)
 
     @property
     def _always(self) -> Mask:
@@ -446,26 +433,28 @@ class MacroScore(SampledScore):
             )
         always = self._always
         chosen = np.ones_like(always) if self.own_labels else always
-        n_parts, n_labels = 2 + self.own_labels, int(chosen.sum())
-        cells = [own.written_out().only(chosen) for own in self.cells]
-        parts = self._parts(cells, range(len(cells)))
-        first = cells[0]
-        totals = np.array([[first.sum_by_label(part) for part in own] for own in parts])
-        differences = []
-        for system, own in enumerate(parts):
-            for part, (mine, other) in enumerate(zip(own, parts[0], strict=True)):
-                there = np.flatnonzero(mine != other)
-                row = (system * n_parts + part) * n_labels + first.label[there]
-                differences.append((row, first.unit[there], mine[there] - other[there]))
-        least = first.sum_by_label(np.min([own[1] for own in parts], axis=0))
-        average = partial(
-            _averages,
-            always=always[chosen],
-            own_labels=self.own_labels,
-            defined=bool(np.all(least > TIE)),
-        )
-        totals = totals.reshape(len(cells), n_parts, n_labels)
+        cells = tuple(own.written_out().only(chosen) for own in self.cells)
+        own = replace(self, cells=cells, answered=always[chosen])
+        first, parts, totals = cells[0], own._parts, own._totals
+        moved = parts - parts[0]
+        system, part, place = np.nonzero(moved)
+        rows = (system * totals.shape[1] + part) * totals.shape[2] + first.label[place]
+        differences = [(rows, first.unit[place], moved[system, part, place])]
+        least = first.sum_by_label(parts[:, 1].min(axis=0))
+        average = partial(own._averages, defined=bool(np.all(least > TIE)))
         return SharedExchanges.of(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
+
+    def _averages(self, sums: Array, *, defined: bool = False) -> Array:
+        """Return the averages of sums by part and label, with draws on the last axis."""
+        top, bottom = sums[..., 0, :, :], sums[..., 1, :, :]
+        if defined:
+            scores = top / bottom
+        else:  # sums of fractions come back as 0 only up to rounding
+            scores = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > TIE)
+        if not self.own_labels:
+            return np.asarray(scores.sum(axis=-2) / max(1, scores.shape[-2]))
+        counts = self._always[:, None] | (sums[..., 2, :, :] > TIE)
+        return np.asarray((scores * counts).sum(axis=-2) / np.maximum(1, counts.sum(axis=-2)))
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the means of the known systems with weighted units."""
@@ -481,12 +470,10 @@ class MacroScore(SampledScore):
     def _sums(self) -> Any:
         """Return numerator and denominator of every label's score, by system: one row per unit."""
         # all of them in one table, so that weights of the units are multiplied with it once
-        blocks = []
-        for own in self.cells:
-            shape = (own.n_units, own.n_labels)
-            for part in ratio(own.counts, self.score, beta=self.beta):
-                values = np.asarray(part, np.float64)
-                blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
+        first = self.cells[0]
+        shape, places = (first.n_units, first.n_labels), (first.unit, first.label)
+        parts = self._parts[:, :2].reshape(-1, len(first.unit))
+        blocks = [sparse.coo_array((part, places), shape=shape) for part in parts]
         table = sparse.hstack(blocks, format="csc")
         size = table.shape[0] * table.shape[1]
         return table.toarray() if _DENSE * size < table.nnz and size < _LARGE else table
@@ -510,16 +497,3 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
     times = cells.repeats
     number = np.array([times[units].sum() for units in kinds.values()], dtype=np.int64)
     return table[first].T.tocsr(), number
-
-
-def _averages(sums: Array, always: Mask, *, own_labels: bool, defined: bool = False) -> Array:
-    """Return the macro averages of sums by part, label and draw."""
-    top, bottom = sums[:, 0], sums[:, 1]
-    if defined:
-        scores = top / bottom
-    else:  # sums of fractions come back as 0 only up to rounding
-        scores = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > TIE)
-    if not own_labels:
-        return np.asarray(scores.sum(axis=1) / max(1, scores.shape[1]))
-    counts = always[:, None] | (sums[:, 2] > TIE)
-    return np.asarray((scores * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1)))

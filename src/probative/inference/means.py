@@ -28,9 +28,9 @@ from probative._validation import open_probability
 from probative.errors import InputError
 from probative.inference.differences import UnitTest, combine_arms, student_pvalue
 from probative.inference.exchange import UnitExchange, exact_pvalue, null_distribution
+from probative.inference.intervals import wilson
 from probative.inference.planning import Pilot
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.proportions import wilson
 from probative.inference.runs import MOST_RUNS_COUNTED, Runs, permutation_pvalue
 from probative.inference.sampled import SampledExchange, kinds_of, levels_at, sampled_tests
 from probative.inference.score_differences import AffineDifference

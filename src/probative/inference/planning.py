@@ -13,7 +13,7 @@ from scipy import special
 from probative._validation import one_number, one_of, open_probability, positive, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import ONE_POINT, InputError
-from probative.inference.proportions import normal_quantile
+from probative.inference.intervals import normal_quantile
 from probative.inference.runs import add_squares
 from probative.inference.units import contributions, student_quantile
 from probative.metrics import METRICS, TABLE, score, span

@@ -12,7 +12,7 @@ from scipy import special
 
 from probative.inference.differences import student_pvalue
 from probative.inference.groups import adjust_pvalues
-from probative.inference.proportions import normal_quantile
+from probative.inference.intervals import normal_quantile
 from probative.inference.units import jackknife_covariance, pair_errors
 from probative.results.comparisons import decision_pvalue
 
@@ -92,17 +92,16 @@ def best_and_mean_rank(
     # The Bayesian bootstrap over units (D. B. Rubin, 1981). Systems that tie in a draw share the
     # first place, and the ranks that they take together; each is ahead of the other by half.
     best: Any = 0.0
-    mean: Any = 0.0
     ahead: Any = 0.0
     for drawn in _draw_scores(scores, number, rng, n_draws, covariance):
-        rank, first = average_ranks(drawn)
-        # the draws in which a system ranks before another; ties count by half
-        columns = np.ascontiguousarray(rank.T, dtype=np.float32)
-        wins = np.array([np.count_nonzero(own < columns, axis=1) for own in columns], dtype=float)
-        ahead = ahead + (wins + len(rank) - wins.T) / 2
-        best = best + (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
-        mean = mean + rank.sum(axis=0)
-    return best / n_draws, mean / n_draws, ahead / n_draws
+        columns = np.ascontiguousarray(np.round(drawn.T / _TIE))
+        # the draws in which a system scores more than another; ties count by half
+        wins = np.array([np.count_nonzero(own > columns, axis=1) for own in columns], dtype=float)
+        ahead = ahead + (wins + len(drawn) - wins.T) / 2
+        first = columns == columns.max(axis=0)
+        best = best + (first / first.sum(axis=0)).sum(axis=1)
+    # every system is ahead of itself by half, too
+    return best / n_draws, (ahead.sum(axis=0) + n_draws / 2) / n_draws, ahead / n_draws
 
 
 def _draw_scores(
@@ -126,23 +125,6 @@ def _draw_scores(
         weights = rng.standard_exponential(size)
         weights[:, several] = rng.standard_gamma(number[several], (size[0], len(several)))
         yield scores(weights)
-
-
-def average_ranks(scores: Array) -> tuple[Array, Mask]:
-    """Return the rank of every score in its row, ties shared, and which ones are highest."""
-    rounded = np.round(scores / _TIE) * _TIE
-    order = np.argsort(-rounded, axis=1, kind="stable")
-    sorted_scores = np.take_along_axis(rounded, order, axis=1)
-    place = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-    fresh = np.ones(scores.shape, dtype=bool)
-    fresh[:, 1:] = sorted_scores[:, 1:] != sorted_scores[:, :-1]
-    last = np.ones(scores.shape, dtype=bool)
-    last[:, :-1] = fresh[:, 1:]
-    begin = np.maximum.accumulate(np.where(fresh, place, 0), axis=1)
-    end = np.minimum.accumulate(np.where(last, place, scores.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    rank = np.empty(scores.shape)
-    np.put_along_axis(rank, order, (begin + end) / 2 + 1, axis=1)
-    return rank, rounded == sorted_scores[:, :1]
 
 
 # --- Tie letters: systems that the data do not distinguish share a letter

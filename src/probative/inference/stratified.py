@@ -13,7 +13,7 @@ import numpy as np
 from probative._validation import flag, one_of, open_probability
 from probative.counts import Counts, counts_of
 from probative.errors import InputError
-from probative.inference.proportions import wilson
+from probative.inference.intervals import wilson
 from probative.inference.units import influence, student_quantile
 from probative.metrics import METRICS, bounds, contributions, span
 

@@ -42,7 +42,7 @@ _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow wi
 class Dependence:
     """Design effect and degrees of freedom of a score or difference whose items come in units."""
 
-    design_effect: float  # NaN if undefined: all items are right, or all wrong
+    design_effect: Any  # NaN if undefined: all items are right, or all wrong; None without units
     divisor: float  # of the counts: the design effect, at least 1, or the mean size of a unit
     degrees_of_freedom: float  # Kish's effective number of units, less one; 0 without evidence
     units: int  # in which anything counts
@@ -251,20 +251,31 @@ def _dependence(
     # `rows`: x and y of each kind of unit; `kinds`: x and y of an item of each kind, of which
     # `table` has so many
     size = np.sum([y for _, y in rows], axis=0)
-    units = int(number.sum())
     alone = any(number[y > 0].sum() < 2 for _, y in rows)
     freedom = 0.0 if alone else effective_units(size, number) - 1
-    if not freedom > 0:
-        return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
-    items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
+    items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum()
     totals = [(number @ x, number @ y) for x, y in rows]
     sides = zip(kinds, totals, strict=True)
     by_item = _difference([influence(*kind, *total) for kind, total in sides])
-    independent = float(table @ by_item**2)
+    return dependence_of_moves(_moves(rows, number), number, freedom, table @ by_item**2, items)
+
+
+def dependence_of_moves(
+    moved: Array,
+    number: NDArray[Any],
+    freedom: float,
+    independent: Any,
+    items: float,
+    least: float = 1.0,
+) -> Dependence:
+    """Compute the dependence from how far units move a score, and its variance without units."""
+    units = int(number.sum())
+    if not freedom > 0:
+        return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
     effect = np.nan
     if independent > 0:
-        effect = _jackknife_variance(rows, number) / independent
-    divisor = float(max(1.0, items if np.isnan(effect) else effect))
+        effect = float(jackknife_covariance(moved[None], number)[0, 0]) / float(independent)
+    divisor = float(max(least, items / units if np.isnan(effect) else effect))
     return Dependence(effect, divisor, freedom, units)
 
 
@@ -275,8 +286,12 @@ def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
 
 def _jackknife_variance(rows: list[tuple[Any, Any]], number: Array) -> float:
     """Return the jackknife variance of a score, or of the second score minus the first."""
-    moved = _difference([leave_one_out(x, y, number) for x, y in rows])
-    return float(jackknife_covariance(moved[None], number)[0, 0])
+    return float(jackknife_covariance(_moves(rows, number)[None], number)[0, 0])
+
+
+def _moves(rows: list[tuple[Any, Any]], number: Array) -> Array:
+    """Return how far leaving out a unit moves a score, or the second score minus the first."""
+    return _difference([leave_one_out(x, y, number) for x, y in rows])
 
 
 def _difference(parts: list[Array]) -> Array:
