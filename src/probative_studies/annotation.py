@@ -406,7 +406,7 @@ def _annotate(
     helper = None
     if judge in pool.judges:
         stratum = _stratum(layers, pool.pool.n_units)
-        helper = Judge.of(pool.judges[judge], stratum, units, draw)
+        helper = Judge(pool.judges[judge], stratum, units)
     rows, disputed = [own[units] for own in pool.counts], pool.pool.disputed[units]
     found = PoolScores.of(rows, draw, "f1", level=level, judge=helper, disputed=disputed)
     return _sample_of(found, truth, paired=question == "difference")

@@ -78,7 +78,7 @@ class _Survey:
         counts = [judged.items.counts(k, by=by) for k in range(len(self.pool.names))]
         if self.answers.counts[0].tn is None:
             counts = [replace(own, tn=None) for own in counts]
-        return Judge.of(counts, self.design.stratum_of, self.design.units.number, self.draw)
+        return Judge(counts, self.design.stratum_of, self.design.units.number)
 
     @cached_property
     def items(self) -> ItemStrata | None:
