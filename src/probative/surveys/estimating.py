@@ -30,7 +30,7 @@ from probative.results import (
     EstimatedStratum,
     RandomizationTest,
 )
-from probative.surveys.blanks import read_draws, say_what_is_out
+from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
 from probative.wording.surveys import certain_verdict
@@ -300,7 +300,6 @@ def estimate(
         known = replace(known, judge=SystemSource("judge", path, fingerprint(judge)))
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
-    out = say_what_is_out(known, done)
     known = known.first(done)
     draw = Draw.of(known.units.stratum, [stratum.size for stratum in known.strata])
     survey = _Survey(known, pool, answers, draw)
@@ -348,7 +347,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*dict.fromkeys(read), *answers.notes, *out, *open_),
+        notes=(*dict.fromkeys(read), *answers.notes, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),
