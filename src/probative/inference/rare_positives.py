@@ -252,6 +252,7 @@ class ItemStrata:
         labelled: ArrayLike,
         positive: ArrayLike,
         confidence: ArrayLike | None = None,
+        **how: Any,
     ) -> ItemStrata:
         """Group all items of a pool; split strata whose items the systems treat differently."""
         flags, known = np.asarray(returned, bool), np.asarray(labelled, np.intp)
@@ -266,6 +267,7 @@ class ItemStrata:
             np.bincount(part[known], np.asarray(positive, np.float64), number),
             flags[:, first].T,
             None if values is None else [values[part == index] for index in range(number)],
+            **how,
         )
 
     @property
