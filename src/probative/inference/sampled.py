@@ -9,10 +9,11 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
 from probative._validation import random_generator
 from probative.inference.groups import adjust_pvalues
+from probative.inference.proportions import clopper_pearson
 from probative.results import NullDistribution, RandomizationTest
 from probative.workers import in_threads
 
@@ -132,7 +133,7 @@ def sequential_pvalues(
     def limit(tests: Numbers) -> Mask:
         """Update the intervals of some tests; return by level and test if both decisions may be."""
         each = error / (len(planned) * max(1, n_tests))
-        low[tests], high[tests] = limits_of_share(extreme[tests], draws[tests], each)
+        low[tests], high[tests] = clopper_pearson(extreme[tests], draws[tests], each / 2)
         sides = [(low, high)] if plain or adjust is None else []
         if adjust is not None:
             sides.append((adjust_pvalues(low, adjust), adjust_pvalues(high, adjust)))
@@ -173,16 +174,6 @@ def looks(most: int = MOST) -> list[int]:
         wanted = max(numbers[-1] + _DRAWS_AT_FIRST_LOOK, _GROWTH_BETWEEN_LOOKS * numbers[-1])
         numbers.append(min(most, _DRAWS_AT_FIRST_LOOK * ceil(wanted / _DRAWS_AT_FIRST_LOOK)))
     return numbers
-
-
-def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple[Array, Array]:
-    """Compute the Clopper-Pearson interval with at most this error probability."""
-    x, n = (np.asarray(part, dtype=np.float64) for part in (extreme, draws))
-    inner = np.maximum(x, 1)
-    low = np.where(x > 0, special.betaincinv(inner, n - inner + 1, error / 2), 0.0)
-    inner = np.minimum(x, n - 1)
-    high = np.where(x < n, special.betainccinv(inner + 1, n - inner, error / 2), 1.0)
-    return low, high
 
 
 # --- Sampled tests of all pairs of systems, for any score

@@ -571,7 +571,7 @@ class _Pool:
         drawn = np.bincount(units.stratum, minlength=len(sizes))
         if np.any((drawn == 0) & (sizes > 0)):
             return replace(look, note=_UNSEEN), None
-        draw = Draw.of(units.stratum, sizes)
+        draw = Draw(units.stratum, sizes)
         how: dict[str, Any] = {"level": self.level, "beta": self.beta, "disputed": units.disputed}
         scores = PoolScores.of(units.systems, draw, self.metric, **how)
         projection = scores.difference() if two else scores.score()

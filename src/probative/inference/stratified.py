@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,63 +34,30 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12  # relative to the largest value: smaller deviations count as 0
 
 
-@dataclass(frozen=True, eq=False)
 class Draw:
-    """Units drawn at random within strata."""
+    """Units drawn at random within strata; every stratum has labelled units."""
 
-    stratum: NDArray[np.intp]  # index of the stratum of every labelled unit, from 0
-    sizes: Array  # number of units of the pool in every stratum
-
-    @classmethod
-    def of(cls, stratum: ArrayLike, sizes: ArrayLike) -> Draw:
-        """Check that every stratum has labelled units."""
-        draw = cls(np.asarray(stratum, dtype=np.intp), np.asarray(sizes, dtype=np.float64))
-        if not draw.labelled:
+    def __init__(self, stratum: ArrayLike, sizes: ArrayLike) -> None:
+        # the index of the stratum of every labelled unit, from 0; units of the pool by stratum
+        self.stratum = np.asarray(stratum, dtype=np.intp)
+        self.sizes = np.asarray(sizes, dtype=np.float64)
+        self.labelled, self.pool = len(self.stratum), float(self.sizes.sum())
+        if not self.labelled:
             raise InputError("stratum: no labelled unit; expected at least one")
-        few = np.flatnonzero((draw.drawn == 0) & (draw.sizes > 0))
+        self.drawn = np.bincount(self.stratum, minlength=len(self.sizes)).astype(np.float64)
+        few = np.flatnonzero((self.drawn == 0) & (self.sizes > 0))
         if few.size:
             raise InputError(
-                f"stratum: no unit of {few.size} strata with {draw.sizes[few].sum():,.0f} units is "
+                f"stratum: no unit of {few.size} strata with {self.sizes[few].sum():,.0f} units is "
                 f"labelled, the first being number {few[0]}; expected units of each"
             )
-        return draw
-
-    @cached_property
-    def drawn(self) -> Array:
-        """Count the labelled units of every stratum."""
-        return np.bincount(self.stratum, minlength=len(self.sizes)).astype(np.float64)
-
-    @cached_property
-    def weights(self) -> Array:
-        """Return how many units of the pool each labelled unit represents."""
-        return (self.sizes[self.stratum]) / self.drawn[self.stratum]
-
-    @property
-    def rest(self) -> Array:
-        """Return the fraction of every stratum that is not labelled."""
-        return 1 - np.divide(
-            self.drawn, self.sizes, out=np.ones_like(self.sizes), where=self.sizes > 0
-        )
-
-    @property
-    def lonely(self) -> NDArray[np.bool_]:
-        """Mark the strata of several units of which only one is labelled."""
-        return np.asarray((self.drawn == 1) & (self.sizes > 1))
-
-    @property
-    def pool(self) -> float:
-        """Return the number of units in the pool."""
-        return float(self.sizes.sum())
-
-    @property
-    def labelled(self) -> int:
-        """Return the number of labelled units."""
-        return len(self.stratum)
-
-    @property
-    def is_census(self) -> bool:
-        """Return True if all units are labelled."""
-        return not np.any(self.rest > 0)
+        # how many units of the pool each labelled unit represents
+        self.weights = self.sizes[self.stratum] / self.drawn[self.stratum]
+        share = np.divide(self.drawn, self.sizes, np.ones_like(self.sizes), where=self.sizes > 0)
+        self.rest: Array = 1 - share  # the fraction of every stratum that is not labelled
+        self.is_census = not np.any(self.rest > 0)
+        # strata of several units of which only one is labelled
+        self.lonely = (self.drawn == 1) & (self.sizes > 1)
 
     def total(self, values: ArrayLike) -> float:
         """Estimate the total over the pool from one value per labelled unit."""

@@ -290,7 +290,7 @@ def estimate(
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
     known = known.first(done)
-    draw = Draw.of(known.units.stratum, [stratum.size for stratum in known.strata])
+    draw = Draw(known.units.stratum, [stratum.size for stratum in known.strata])
     survey = _Survey(known, pool, answers, draw, options)
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +23,6 @@ from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
 from probative.reading.annotations import (
     Labels,
-    LabelSets,
     Records,
     RowIds,
     Segmented,
@@ -80,11 +80,10 @@ def _read_sides(
             f"columns: {', '.join(map(str, columns))} for {what}; expected one for all, or one for "
             f"each"
         )
-    if 1 < len(columns) < len(given):
-        columns.append(None)  # no column was named for the judge
+    # one column is that of all outputs; none is named for the judge
+    columns = columns * len(given) if len(columns) == 1 else [*columns, None]
     sides: list[Annotations] = []
-    for number, data in enumerate(given):
-        column = columns[min(number, len(columns) - 1)]
+    for number, (data, column) in enumerate(zip(given, columns, strict=False)):
         default = f"systems, number {number + 1}"
         side = annotations_of(data, default, replace(options, column=column))
         if isinstance(side, (Segmented, Samples)):
@@ -142,14 +141,16 @@ def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: H
         numbers = np.asarray(np.mean(by_output, axis=0))
     else:
         numbers = _probabilities("scores", scores)
-    matched, n_rows, part = pool.matched, len(numbers), None  # the part as read of every row
+    matched, n_rows = pool.matched, len(numbers)
     if n_rows == matched.items.n_units:
-        part = np.arange(n_rows)
+        part = np.arange(n_rows)  # the part as read of every row
     elif matched.task == "entities" and n_rows == matched.gold.text.n_tokens:
         part = matched.gold.text.sentence
-    elif matched.task == "labels" and n_rows == len(matched.gold):
+    elif (
+        matched.task == "labels" and n_rows == len(matched.gold) and matched.gold.units is not None
+    ):
         part = matched.gold.units
-    if part is None:
+    else:
         raise InputError(f"scores: {n_rows} numbers; expected one per token or item of the outputs")
     unsure = numbers * (1 - numbers)
     doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
@@ -159,8 +160,15 @@ def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: H
 
 def _probabilities(what: str, given: Any) -> Floats:
     """Return numbers from 0 to 1, one per row; refuse others."""
+
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return math.nan
+
     if isinstance(given, Labels):
-        numbers = np.array([_number(name) for name in given.names])[given.codes]
+        numbers = np.array([number(name) for name in given.names])[given.codes]
     elif is_series(given) or isinstance(given, (list, tuple)):
         numbers = checked_numbers(what, given.to_numpy() if hasattr(given, "to_numpy") else given)
     else:
@@ -173,14 +181,6 @@ def _probabilities(what: str, given: Any) -> Floats:
         text = given.names[given.codes[row]] if isinstance(given, Labels) else float(numbers[row])
         raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
     return numbers
-
-
-def _number(text: str) -> float:
-    """Convert a text to a number; return NaN if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
 
 
 # --- Fingerprints of inputs
@@ -235,17 +235,14 @@ class Pool:
         return self.matched.names
 
     @property
+    def says(self) -> NDArray[np.bool_]:
+        """Return which items each system returns: one row per system."""
+        return self.matched.items.says
+
+    @property
     def is_single(self) -> bool:
         """Return True if every unit is one item with a yes or no, or with one label."""
         return self.unit == _ITEM and isinstance(self.sides[0], Labels)
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Return the first parts of a signature: the task, and how tags were read."""
-        if isinstance(self.sides[0], LabelSets):
-            return self.task, "sets"
-        scheme = self.matched.scheme
-        return (self.task,) if scheme is None else (self.task, scheme, self.reading.repair)
 
     @cached_property
     def n_units(self) -> int:
@@ -295,7 +292,7 @@ class Pool:
         times = items.weights("sentence")
         return items.weight * (np.ones(len(items.unit)) if times is None else times)
 
-    def number_where(self, items: NDArray[np.bool_]) -> Floats:
+    def number_where(self, items: Any) -> Floats:
         """Count the marked items in every unit."""
         unit, weight = self.unit_of_item[items], self.weight[items]
         return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
@@ -303,23 +300,21 @@ class Pool:
     @cached_property
     def returned(self) -> Floats:
         """Count the items that each system returns: one row per system, one column per unit."""
-        return np.stack([self.number_where(says) for says in self.matched.items.says])
+        return np.stack([self.number_where(says) for says in self.says])
 
     @cached_property
     def agreed(self) -> Floats:
         """Count the items that all systems return, per unit."""
-        return self.number_where(np.asarray(self.matched.items.says.all(axis=0)))
+        return self.number_where(self.says.all(axis=0))
 
     @cached_property
     def disputed(self) -> Floats:
         """Count the items that some systems return and others do not, per unit."""
-        says = self.matched.items.says
-        return self.number_where(np.asarray(says.any(axis=0) & ~says.all(axis=0)))
+        return self.number_where(self.says.any(axis=0) & ~self.says.all(axis=0))
 
     def is_same(self, a: int, b: int) -> bool:
         """Return True if two systems return the same items."""
-        says = self.matched.items.says
-        return not self.weight[says[a] != says[b]].any()
+        return not self.weight[self.says[a] != self.says[b]].any()
 
 
 def read_pool(
@@ -484,9 +479,8 @@ def _unit(matched: Matched, by: str | None) -> str:
     if by is None or by == matched.unit:
         return matched.unit
     known = [matched.unit, *(["document"] if matched.items.document is not None else [])]
-    if by == _ITEM and matched.task == "labels" and matched.items.n_units == len(matched.gold):
-        return _ITEM
-    if by in known:
+    is_label = matched.task == "labels" and matched.items.n_units == len(matched.gold)
+    if by in known or (by == _ITEM and is_label):
         return by
     listed = " or ".join(map(repr, dict.fromkeys(known)))
     raise InputError(f"by: {shown(by)} is no unit of these outputs; expected {listed}")
