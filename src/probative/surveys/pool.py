@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -117,8 +116,8 @@ def _usual_name(given: Any, number: int) -> str:
 # --- Confidences, from a column of the outputs
 
 
-def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: HowToRead) -> Pool:
-    """Return the pool with the confidences of its rows, and the variance that they imply."""
+def _add_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: HowToRead) -> None:
+    """Give the pool the confidences of its rows, and the variance that they imply."""
     # one probability per row (item, token): the mean over the outputs
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
@@ -154,8 +153,9 @@ def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: H
         raise InputError(f"scores: {n_rows} numbers; expected one per token or item of the outputs")
     unsure = numbers * (1 - numbers)
     doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
-    single = pool.is_single and n_rows == pool.n_units
-    return replace(pool, probability=numbers if single else None, doubt=np.asarray(doubt))
+    pool.doubt = np.asarray(doubt, dtype=np.float64)
+    if pool.is_single and n_rows == pool.n_units:
+        pool.probability = numbers
 
 
 def _probabilities(what: str, given: Any) -> Floats:
@@ -212,55 +212,43 @@ _ITEM = "item"
 _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats that accept a column name
 
 
-@dataclass(frozen=True, eq=False)
 class Pool:
     """The outputs of systems on every unit of a pool."""
 
-    matched: Matched  # to each other: the first one takes the place of gold, which is unknown
-    sides: tuple[Annotations, ...]  # the outputs as they were read
-    unit: str  # "sentence", "document", "unit" or "item"
-    reading: ReadingOptions  # completed with what was recognised: the positive class
     probability: Floats | None = None  # mean confidence of the systems in every single item
     doubt: Floats | None = None  # the sum of p(1 - p) over the rows (tokens, items) of every unit
     judged: Matched | None = None  # the outputs matched to a judge's opinion
 
-    @property
-    def task(self) -> str:
-        """Return the task: ``entities``, ``labels`` or ``records``."""
-        return self.matched.task
+    def __init__(
+        self,
+        matched: Matched,  # to each other: the first one takes the place of gold, which is unknown
+        sides: Sequence[Annotations],  # the outputs as they were read
+        unit: str,  # "sentence", "document", "unit" or "item"
+        reading: ReadingOptions,  # completed with what was recognised: the positive class
+    ) -> None:
+        self.matched, self.sides, self.unit, self.reading = matched, sides, unit, reading
+        self.task, self.names, items = matched.task, matched.names, matched.items
+        # every unit is one item with a yes or no, or with one label
+        self.is_single = unit == _ITEM and isinstance(sides[0], Labels)
+        # the unit of every part as read (sentence, item); documents hold several parts
+        document = items.document if unit == "document" else None
+        parts = np.arange(items.n_units) if document is None else document
+        self.unit_of_part = parts.astype(np.intp)
+        self.n_units = int(parts.max(initial=-1)) + 1
+        # of every item that a system returns: its unit, what it counts, and who returns it
+        self.unit_of_item = self.unit_of_part[items.unit]
+        times = items.weights("sentence")
+        self.weight: Floats = items.weight * (np.ones(len(items.unit)) if times is None else times)
+        self.says = items.says
+        # items in every unit that each system (one row per system), all and only some return
+        everyone, anyone = self.says.all(axis=0), self.says.any(axis=0)
+        self.returned = np.stack([self._number_where(own) for own in self.says])
+        self.agreed = self._number_where(everyone)
+        self.disputed = self._number_where(anyone & ~everyone)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the systems."""
-        return self.matched.names
-
-    @property
-    def says(self) -> NDArray[np.bool_]:
-        """Return which items each system returns: one row per system."""
-        return self.matched.items.says
-
-    @property
-    def is_single(self) -> bool:
-        """Return True if every unit is one item with a yes or no, or with one label."""
-        return self.unit == _ITEM and isinstance(self.sides[0], Labels)
-
-    @cached_property
-    def n_units(self) -> int:
-        """Return the number of units."""
-        return int(self.unit_of_part.max(initial=-1)) + 1
-
-    @cached_property
-    def unit_of_item(self) -> NDArray[np.intp]:
-        """Return the unit of every item that a system returns."""
-        return self.unit_of_part[self.matched.items.unit]
-
-    @cached_property
-    def unit_of_part(self) -> NDArray[np.intp]:
-        """Return the unit of every part as read (sentence, item); documents hold several parts."""
-        items = self.matched.items
-        if self.unit != "document" or items.document is None:
-            return np.arange(items.n_units)
-        return items.document.astype(np.intp)
+    def _number_where(self, items: Any) -> Floats:
+        unit, weight = self.unit_of_item[items], self.weight[items]
+        return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
 
     def parts_of(self, units: NDArray[Any]) -> NDArray[np.intp]:
         """Return the parts as read (sentences, items) of some units, unit after unit."""
@@ -284,33 +272,6 @@ class Pool:
         """Read annotations of some parts, as the outputs were read."""
         options = replace(how_to_read(self.reading), tag_column=None, predicted=False)
         return annotations_of(given, name, options)
-
-    @cached_property
-    def weight(self) -> Floats:
-        """Return what every item counts."""
-        items = self.matched.items
-        times = items.weights("sentence")
-        return items.weight * (np.ones(len(items.unit)) if times is None else times)
-
-    def number_where(self, items: Any) -> Floats:
-        """Count the marked items in every unit."""
-        unit, weight = self.unit_of_item[items], self.weight[items]
-        return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
-
-    @cached_property
-    def returned(self) -> Floats:
-        """Count the items that each system returns: one row per system, one column per unit."""
-        return np.stack([self.number_where(says) for says in self.says])
-
-    @cached_property
-    def agreed(self) -> Floats:
-        """Count the items that all systems return, per unit."""
-        return self.number_where(self.says.all(axis=0))
-
-    @cached_property
-    def disputed(self) -> Floats:
-        """Count the items that some systems return and others do not, per unit."""
-        return self.number_where(self.says.any(axis=0) & ~self.says.all(axis=0))
 
     def is_same(self, a: int, b: int) -> bool:
         """Return True if two systems return the same items."""
@@ -357,11 +318,11 @@ def read_pool(
         return match_inputs(answer, systems, names=called, **how)
 
     matched = match(systems[0])
-    pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
+    pool = Pool(matched, systems, _unit(matched, by), choices)
     if scores is not None:
-        pool = _with_confidence(pool, scores, outputs, options)
+        _add_confidence(pool, scores, outputs, options)
     if judge is not None:
-        pool = replace(pool, judged=match(sides[-1]))
+        pool.judged = match(sides[-1])
     return pool
 
 
