@@ -148,8 +148,8 @@ def mean_with_judge(replicates: int) -> list[Row]:
 
 
 def _judged(right, opinion, units) -> tuple[float, float, float]:
-    draw = Draw.of(np.zeros(len(units), np.intp), [POOL])
-    judge = Judge.of([_correct(opinion)], np.zeros(POOL, np.intp), units, draw)
+    draw = Draw(np.zeros(len(units), np.intp), [POOL])
+    judge = Judge([_correct(opinion)], np.zeros(POOL, np.intp), units)
     found = PoolScores.of(
         [_correct(right[units])], draw, "precision", level=LEVEL, finite=False, judge=judge
     ).score()

@@ -268,7 +268,7 @@ class ItemQuestion:
         if self.random:  # simply random items, analysed as such
             drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
             found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
-            draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
+            draw = Draw(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
             scores = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
             return _sample_of(scores, self.truth, paired=self.paired)
         items = self.label(rng)
@@ -279,7 +279,7 @@ class ItemQuestion:
     def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
         """Return True if the normal interval of the same labels covers the truth."""
         layers = np.bincount(self.layer, weights=self.sizes)
-        draw = Draw.of(np.repeat(self.layer, drawn), layers)
+        draw = Draw(np.repeat(self.layer, drawn), layers)
         told = [influences(own, draw) for own in _rows(self.returned, drawn, found)]
         (value, moves), *others = told if self.paired else told[:1]
         for other, more in others:
@@ -402,11 +402,11 @@ def _annotate(
     """Draw units, look up their counts, and ask for the score of the pool."""
     parts = [rng.choice(own, n, replace=False) for own, n in zip(layers, numbers, strict=True)]
     units = np.concatenate(parts)
-    draw = Draw.of(np.repeat(np.arange(len(parts)), numbers), [len(own) for own in layers])
+    draw = Draw(np.repeat(np.arange(len(parts)), numbers), [len(own) for own in layers])
     helper = None
     if judge in pool.judges:
         stratum = _stratum(layers, pool.pool.n_units)
-        helper = Judge.of(pool.judges[judge], stratum, units, draw)
+        helper = Judge(pool.judges[judge], stratum, units)
     rows, disputed = [own[units] for own in pool.counts], pool.pool.disputed[units]
     found = PoolScores.of(rows, draw, "f1", level=level, judge=helper, disputed=disputed)
     return _sample_of(found, truth, paired=question == "difference")

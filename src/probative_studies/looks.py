@@ -19,7 +19,8 @@ from scipy import special
 from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
+from probative.inference.proportions import clopper_pearson
+from probative.inference.sampled import ERROR, LEVELS, MOST, looks
 from probative.inference.sequential import (
     FEWEST,
     LabelledUnits,
@@ -240,7 +241,7 @@ def _follow(rows: Array, level: float, units: int, batch: int, rng: Generator) -
         if two.note is not None and "no limits yet" in two.note:
             continue
         so_far = labelled.first(two.units)
-        draw_ = Draw.of(so_far.stratum, so_far.sizes)
+        draw_ = Draw(so_far.stratum, so_far.sizes)
         how: dict[str, Any] = {"level": level, "disputed": so_far.disputed}
         fixed, beyond = (
             PoolScores.of(so_far.systems, draw_, finite=f, **how) for f in (True, False)
@@ -345,7 +346,7 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
         expected += total * (end - before)
         start, chances = _walked(going, end - before, share)
         extreme = start + np.arange(len(chances))
-        low, high = limits_of_share(extreme, end, ERROR / len(planned))
+        low, high = clopper_pearson(extreme, end, ERROR / len(planned) / 2)
         unclear = np.any([(low <= t) & (high > t) for t in levels], axis=0)
         mistaken = np.any([(low > t) if share <= t else (high <= t) for t in levels], axis=0)
         last = end == most

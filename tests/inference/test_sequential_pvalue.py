@@ -16,11 +16,11 @@ from scipy import special
 
 import probative as pv
 from probative.inference import sampled as module
+from probative.inference.proportions import clopper_pearson
 from probative.inference.sampled import (
     ERROR,
     LEVELS,
     levels_at,
-    limits_of_share,
     looks,
     sequential_pvalue,
     sequential_pvalues,
@@ -36,7 +36,7 @@ def bernoulli(share):
 def test_limits_are_those_of_binomial_tails(extreme, draws):
     """The lower limit makes so many or more as improbable as allowed, the upper one so few."""
     error = 4e-6
-    low, high = (float(side) for side in limits_of_share(extreme, draws, error))
+    low, high = (float(side) for side in clopper_pearson(extreme, draws, error / 2))
 
     def at_most(k, p):
         with mpmath.workdps(40):
@@ -216,7 +216,7 @@ def size_of_estimate(most):
         chances = urn(extreme, chances, before, end)
         extreme = np.flatnonzero(chances)
         chances = chances[extreme]
-        low, high = limits_of_share(extreme, end, ERROR / len(planned))
+        low, high = clopper_pearson(extreme, end, ERROR / len(planned) / 2)
         going = np.any([(low <= t) & (high > t) for t in LEVELS], axis=0) & (end < most)
         values.append((extreme[~going] + 1) / (end + 1))
         masses.append(chances[~going])

@@ -70,7 +70,7 @@ def test_estimates_are_those_of_the_strata(drawn, tmp_path):
     design = drawn.design
     rows = design.units.number
     counts = [unit_counts(side, rows) for side in (OLD, NEW)]
-    draw = Draw.of(design.units.stratum, [own.size for own in design.strata])
+    draw = Draw(design.units.stratum, [own.size for own in design.strata])
     disputed = [sum(a != b for a, b in zip(OLD[i], NEW[i], strict=True)) for i in rows]
     expected = PoolScores.of(counts, draw)
     for number, name in enumerate(("old", "new")):
@@ -333,7 +333,7 @@ def test_documents_are_units(write, tmp_path):
         for own in (unit_counts(side, range(N)) for side in (OLD, NEW))
     ]
     rows = drawn.design.units.number
-    draw = Draw.of(drawn.design.units.stratum, [own.size for own in drawn.design.strata])
+    draw = Draw(drawn.design.units.stratum, [own.size for own in drawn.design.strata])
     expected = PoolScores.of([own[rows] for own in counts], draw).difference()
     assert found.comparisons[0].difference == pytest.approx(expected.estimate)
 

@@ -44,14 +44,29 @@ if TYPE_CHECKING:
 # Items with equal scores share a step, so that their order does not matter.
 
 
-@dataclass(frozen=True, eq=False)
 class Ranked:
     """Items ranked by their scores, with their gold labels."""
 
-    is_positive: NDArray[np.bool_]  # the gold label of every item
-    step: NDArray[np.int64]  # the step of every item, from 0: the highest score
-    thresholds: Array  # the score of every step, descending
-    unit: NDArray[np.int64] | None = None  # of every item, from 0; None: items are independent
+    def __init__(
+        self,
+        is_positive: NDArray[np.bool_],  # the gold label of every item
+        step: NDArray[np.int64],  # the step of every item, from 0: the highest score
+        thresholds: Array,  # the score of every step, descending
+        unit: NDArray[np.int64] | None = None,  # of every item, from 0; None: independent items
+    ) -> None:
+        self.is_positive, self.step, self.thresholds = is_positive, step, thresholds
+        self.unit, self.by = unit, "item" if unit is None else "unit"
+        self.items, steps = len(is_positive), len(thresholds)
+        # positives and items at each step, and at its threshold: with all steps above
+        self.new_positives = np.bincount(step, is_positive, steps).astype(float)
+        self.new_items = np.bincount(step, minlength=steps).astype(float)
+        self.tp: Array = np.cumsum(self.new_positives)
+        self.predicted: Array = np.cumsum(self.new_items)
+        self.positives = int(self.tp[-1])
+        self.negatives = self.items - self.positives
+        self.precision = self.tp / self.predicted
+        self.recall = self.tp / max(self.positives, 1)
+        self.n_units = self.items if unit is None else int(unit.max()) + 1
 
     @classmethod
     def of(
@@ -66,74 +81,26 @@ class Ranked:
         return cls(is_positive, step, falling[begins] + 0.0, unit)  # no minus zero
 
     @property
-    def items(self) -> int:
-        """Return the number of items."""
-        return len(self.is_positive)
-
-    @cached_property
-    def new_positives(self) -> Array:
-        """Return the number of positive items at each step."""
-        return np.bincount(self.step, self.is_positive, len(self.thresholds)).astype(float)
-
-    @cached_property
-    def new_items(self) -> Array:
-        """Return the number of items at each step."""
-        return np.bincount(self.step, minlength=len(self.thresholds)).astype(float)
-
-    @cached_property
-    def tp(self) -> Array:
-        """Return the true positives at the threshold of each step."""
-        return np.cumsum(self.new_positives)
-
-    @cached_property
-    def predicted(self) -> Array:
-        """Return the number of items predicted positive at the threshold of each step."""
-        return np.cumsum(self.new_items)
-
-    @property
-    def new_negatives(self) -> Array:
-        """Return the number of negative items at each step."""
-        return self.new_items - self.new_positives
-
-    @property
     def fp(self) -> Array:
         """Return the false positives at the threshold of each step."""
         return self.predicted - self.tp
-
-    @property
-    def positives(self) -> int:
-        """Return the number of positive items."""
-        return int(self.tp[-1])
-
-    @property
-    def negatives(self) -> int:
-        """Return the number of negative items."""
-        return self.items - self.positives
-
-    @cached_property
-    def precision(self) -> Array:
-        """Return the precision at the threshold of each step."""
-        return self.tp / self.predicted
-
-    @cached_property
-    def recall(self) -> Array:
-        """Return the recall at the threshold of each step."""
-        return self.tp / self.positives
 
     @cached_property
     def average_precision(self) -> float:
         """Return the mean precision over the steps, weighted by the recall that each adds."""
         return float(self.new_positives @ self.precision / self.positives)
 
-    @cached_property
+    @property
     def units(self) -> NDArray[np.int64]:
         """Return the unit of every item; its index if items are independent."""
         return np.arange(self.items) if self.unit is None else self.unit
 
     @cached_property
-    def n_units(self) -> int:
-        """Return the number of units."""
-        return self.items if self.unit is None else int(self.unit.max()) + 1
+    def block(self) -> NDArray[np.int64]:
+        """Return the column of every unit; merge many at random, but always in the same way."""
+        n = self.n_units
+        few = n <= _MOST_UNITS
+        return np.arange(n) if few else np.random.default_rng(n).permutation(n) % _MOST_UNITS
 
     def by_unit(self, values: Array) -> Array:
         """Sum values of items by unit."""
@@ -152,11 +119,6 @@ class Ranked:
         # with one or fewer, nothing is known about the variance
         negatives = self.by_unit((~self.is_positive).astype(float))
         return min(self.positive_units, effective_units(negatives))
-
-    @property
-    def by(self) -> str:
-        """Return what is independent: each item, or each unit."""
-        return "item" if self.unit is None else "unit"
 
 
 def _cumulated_from_below(values: Array) -> Array:
@@ -182,14 +144,14 @@ class _WeightedCurves:
     last_step: NDArray[np.int64]  # the last of the curve's own steps in each row
 
     @classmethod
-    def of(cls, ranked: Ranked, block: NDArray[np.int64]) -> _WeightedCurves:
-        """Build the tables of a curve; `block` is the column of every unit."""
+    def of(cls, ranked: Ranked) -> _WeightedCurves:
+        """Build the tables of a curve."""
         steps = last = np.arange(len(ranked.thresholds))
         if len(steps) > _MOST_STEPS:  # keep some, with about equal numbers of items between them
             ends = np.linspace(0, ranked.items, _MOST_STEPS + 1)[1:]
             last = np.unique(np.minimum(np.searchsorted(ranked.predicted, ends), steps[-1]))
         row = np.searchsorted(last, steps)[ranked.step]
-        return cls(*_tables(ranked, row, len(last), block), last)
+        return cls(*_tables(ranked, row, len(last)), last)
 
     @property
     def n_units(self) -> int:
@@ -209,25 +171,20 @@ class _WeightedCurves:
             share = np.where(predicted > 0, tp / predicted, 0.0)
             return np.asarray((gained * share).sum(axis=0) / tp[-1])
 
+    def fbeta(self, weights: Array, beta: float) -> Array:
+        """Return F-beta by row under each set of weights."""
+        tp, predicted = self.cumulated(weights)
+        return _fbeta_of(tp, predicted, tp[-1], beta)
 
-def _tables(
-    ranked: Ranked, row: NDArray[np.int64], rows: int, block: NDArray[np.int64]
-) -> tuple[Any, Any]:
+
+def _tables(ranked: Ranked, row: NDArray[np.int64], rows: int) -> tuple[Any, Any]:
     """Return sparse tables of positives and of items, from the row of every item."""
     from scipy import sparse
 
-    column, shape = block[ranked.units], (rows, int(block.max()) + 1)
+    column, shape = ranked.block[ranked.units], (rows, int(ranked.block.max()) + 1)
     ones, own = np.ones(ranked.items), ranked.is_positive
     positives = sparse.csr_matrix((ones[own], (row[own], column[own])), shape)
     return positives, sparse.csr_matrix((ones, (row, column)), shape)
-
-
-def _blocks_of(ranked: Ranked) -> NDArray[np.int64]:
-    """Return the column of every unit; merge many at random, but always in the same way."""
-    units = ranked.n_units
-    if units <= _MOST_UNITS:
-        return np.arange(units)
-    return np.random.default_rng(units).permutation(units) % _MOST_UNITS
 
 
 def _fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
@@ -311,7 +268,7 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
     if ranked.unit is None:
         estimate, values = ranked.average_precision, _without_each_item(ranked)
     else:
-        curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
+        curves = _WeightedCurves.of(ranked)
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
         starts = [(start, min(400, n - start)) for start in range(0, n, 400)]
@@ -356,8 +313,14 @@ _EDGE = 1e-12  # areas closer to 0 or 1 have no variance
 
 def roc_auc(ranked: Ranked) -> float:
     """Compute the share of pairs in which the positive scores higher; a tie counts half."""
-    right = ranked.new_positives @ (ranked.negatives - ranked.fp + ranked.new_negatives / 2)
+    right = ranked.new_positives @ _negatives_below(ranked)
     return float(right / (ranked.positives * ranked.negatives))
+
+
+def _negatives_below(ranked: Ranked) -> Array:
+    """Count the negatives below each step; those of the step itself count half."""
+    own = ranked.new_items - ranked.new_positives
+    return np.asarray(ranked.negatives - ranked.fp + own / 2)
 
 
 def influence_on_roc_auc(ranked: Ranked) -> Array:
@@ -365,7 +328,7 @@ def influence_on_roc_auc(ranked: Ranked) -> Array:
     # divided by the number of items of the class: their squares add up to the variance (but for
     # the degree of freedom of each class)
     area, p, n = roc_auc(ranked), ranked.positives, ranked.negatives
-    beaten = (n - ranked.fp + ranked.new_negatives / 2) / n
+    beaten = _negatives_below(ranked) / n
     beating = (ranked.tp - ranked.new_positives / 2) / p
     own = np.where(ranked.is_positive, beaten[ranked.step], beating[ranked.step])
     return np.asarray((own - area) / np.where(ranked.is_positive, p, n))
@@ -454,14 +417,20 @@ def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) 
     cells = (yes & taken, ~yes & taken, yes & ~taken)
     naive = _interval_of_units(cells, ranked.unit, metric, level, beta)
     apparent_low, apparent_high = float(naive.low), float(naive.high)
-    curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
+    curves = _WeightedCurves.of(ranked)
     fitted = _cross_fitted(curves, beta, rng)
     # a single unit cannot be held out: the optimism is unknown
     unknown = math.isnan(fitted)
     optimism = math.nan if unknown else max(0.0, apparent - fitted)
-    weights = rng.standard_exponential((curves.n_units, _BOOTSTRAP_DRAWS))
-    drawn = _drawn_fbeta(curves, weights, beta)
-    first, last = _rivals(curves, along, level, ranked.positive_units - 1, drawn)
+    drawn = curves.fbeta(rng.standard_exponential((curves.n_units, _BOOTSTRAP_DRAWS)), beta)
+    # the first and last step whose F-beta is not clearly lower than the best one: by more than
+    # Student's quantile times the standard deviation of the difference under other weights
+    own = along[curves.last_step]
+    best = int(np.argmax(own))
+    quantile = float(student_quantile(level, ranked.positive_units - 1))
+    reach = quantile * (drawn[best] - drawn).std(axis=1)
+    rivals = curves.last_step[own[best] - own <= reach + _ROUNDING]
+    first, last = min(int(rivals[0]), at), max(int(rivals[-1]), at)
     is_inner = last + 1 < len(ranked.thresholds)  # all thresholds between two scores are equivalent
     low = min(apparent_low, apparent - math.hypot(apparent - apparent_low, optimism)) - optimism
     few = ranked.positive_units < _FEWEST_POSITIVES_FOR_A_THRESHOLD
@@ -514,27 +483,6 @@ def _cross_fitted(curves: _WeightedCurves, beta: float, rng: np.random.Generator
         )
         scores.append(float(_fbeta_of(right, taken, positives, beta)))
     return float(np.mean(scores))
-
-
-def _drawn_fbeta(curves: _WeightedCurves, weights: Array, beta: float) -> Array:
-    """Return F-beta by row of the curves and draw."""
-    tp, predicted = curves.cumulated(weights)
-    return _fbeta_of(tp, predicted, tp[-1], beta)
-
-
-def _rivals(
-    curves: _WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
-) -> tuple[int, int]:
-    """Return the first and last step whose F-beta is not clearly lower than the best one."""
-    # clearly lower: by more than Student's quantile times the standard deviation of the difference
-    # under other weights of the units
-    own = along[curves.last_step]
-    best = int(np.argmax(own))
-    deviation = (drawn[best] - drawn).std(axis=1)
-    reach = float(student_quantile(level, freedom)) * deviation
-    kept = curves.last_step[own[best] - own <= reach + _ROUNDING]
-    at = int(np.argmax(along))
-    return min(int(kept[0]), at), max(int(kept[-1]), at)
 
 
 # --- Bands of precision and recall along a curve, pointwise and simultaneous
@@ -983,10 +931,8 @@ def compare_ranked(
         Interval(f"best_{own.metric}", "cross-fitted", level, own.estimate, own.low, own.high)
         for own in (one.best, other.best)
     )
-    block = _blocks_of(first)
-    weights = rng.standard_exponential((int(block.max()) + 1, _BOOTSTRAP_DRAWS))
-    of_systems = (_WeightedCurves.of(system, block) for system in ranked)
-    draws = [_drawn_fbeta(system, weights, beta).max(axis=0) for system in of_systems]
+    weights = rng.standard_exponential((int(first.block.max()) + 1, _BOOTSTRAP_DRAWS))
+    draws = [_WeightedCurves.of(own).fbeta(weights, beta).max(axis=0) for own in ranked]
     # the optimism of the two scores is known only to about its own size
     corrected = one.best.optimism - other.best.optimism
     spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
@@ -1010,13 +956,19 @@ def _exchange_ranks(
     a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator, most: int | None
 ) -> tuple[list[SampledPvalue], bool]:
     """Return the p-values of the three differences, and True if all exchanges were enumerated."""
-    block = _blocks_of(a)
-    codes = _common_ranks(a, b)
+    # twice the midrank of every item within each system, as classes shared by both
+    middles = [(2 * own.predicted - own.new_items)[own.step] for own in (a, b)]
+    values = np.unique(np.concatenate(middles))
+    if len(values) <= _MOST_RANK_CLASSES:
+        codes = [np.searchsorted(values, own) for own in middles]
+    else:
+        width, last = 2 * a.items / _MOST_RANK_CLASSES, _MOST_RANK_CLASSES - 1
+        codes = [np.minimum((own / width).astype(np.int64), last) for own in middles]
     rows = int(max(code.max() for code in codes)) + 1
-    sides = [_tables(a, code, rows, block) for code in codes]
+    sides = [_tables(a, code, rows) for code in codes]
     sums = [np.asarray(table.sum(axis=1)) for table in (*sides[0], *sides[1])]
     changes = [(theirs - own).tocsr() for own, theirs in zip(*sides, strict=True)]
-    columns = int(block.max()) + 1
+    columns = int(a.block.max()) + 1
 
     def scores(gained: Array, items: Array) -> Array:
         """Return the three scores from positives and items by rank class."""
@@ -1069,14 +1021,3 @@ def _exchange_ranks(
     # each metric is a question of its own: p-values are not adjusted for each other
     found = sequential_pvalues(draw, 3, levels=levels, adjust=None, most=most, rng=rng, n_jobs=-1)
     return found, False
-
-
-def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
-    """Return the midrank of every item within each system, as classes shared by both."""
-    # twice the midrank of each item's step
-    middles = [(2 * own.predicted - own.new_items)[own.step] for own in (a, b)]
-    values = np.unique(np.concatenate(middles))
-    if len(values) <= _MOST_RANK_CLASSES:
-        return [np.searchsorted(values, own) for own in middles]
-    width = 2 * a.items / _MOST_RANK_CLASSES
-    return [np.minimum((own / width).astype(np.int64), _MOST_RANK_CLASSES - 1) for own in middles]

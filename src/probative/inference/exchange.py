@@ -14,7 +14,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
 from probative.inference.sampled import sequential_pvalue, symmetric_histogram
-from probative.inference.score_differences import AffineDifference, score_difference
+from probative.inference.score_differences import score_difference
 from probative.inference.walks import (
     BYTES_A_FREQUENCY,
     Convolution,
@@ -34,7 +34,7 @@ from probative.results import NullDistribution, RandomizationTest, SignificanceT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import RNG, Array
     from probative.inference.score_differences import Exact, ScoreDifference
@@ -99,10 +99,10 @@ class UnitExchange:
     @classmethod
     def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
         """Build the exchange, projected onto a line if one number determines the difference."""
-        if isinstance(gap, AffineDifference) and gap.line is not None:
+        if gap.line is not None:
             line = walk.projected(*gap.line)
             # with large weights the line may have more points than the plane
-            if _spread(line) <= _spread(walk) or max(map(abs, gap.line)) <= 1:
+            if _points(line) <= _points(walk) or max(map(abs, gap.line)) <= 1:
                 return cls(line, gap.projected(), memory_limit)
         return cls(walk, gap, memory_limit)
 
@@ -137,15 +137,6 @@ class UnitExchange:
             return self.tail
         return self._tilted(np.zeros(2) if near is None else tilt_onto(self.walk, self.gap, near))
 
-    def deviation(self) -> float:
-        """Return the approximate standard deviation of the difference."""
-        slope = self.walk.steps @ self.gap.gradient(*self.walk.centre)
-        return float(np.sqrt(self.walk.times @ slope**2) / 2)
-
-    def step(self) -> Fraction:
-        """Return the distance of neighbouring differences if it is constant, else 0."""
-        return self.gap.spacing(self.walk.steps[self.walk.times > 0].tolist())
-
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw the positives that A is credited with: a binomial draw per distinct step."""
         at_once = max(1, _NUMBERS_AT_ONCE // max(1, len(self.walk.times)))
@@ -167,7 +158,7 @@ class UnitExchange:
         return Inversion(walk, self.memory_limit)
 
 
-def _spread(walk: Walk) -> float:
+def _points(walk: Walk) -> float:
     """Return roughly the number of lattice points that a walk visits often."""
     lattice = Lattice.spanned_by(walk)
     deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
@@ -251,11 +242,10 @@ class ItemExchange(UnitExchange):
         numbers, bases = self.walk.times.tolist(), self.walk.base.astype(np.float64)
         # sum over the values of the smaller binomial; the other one contributes a tail
         own = 0 if numbers[0] <= numbers[1] else 1
-        values, share = _stretches(numbers[own], reach)
+        n, (values, share) = numbers[1 - own], _stretches(numbers[own], reach)
         edge = self._edge(own, bases[own] + values, float(threshold)) - bases[1 - own]
         # A's score rises with true positives and falls with false ones; the slack makes ties count
         # as extreme despite rounding
-        n = numbers[1 - own]
         slack = min(0.25, 1e-15 * self.items)
         least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
         return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
@@ -263,20 +253,18 @@ class ItemExchange(UnitExchange):
     @property
     def _counts_items(self) -> bool:
         """Return True if the difference is a number of items over a constant."""
-        line = self.gap.line if isinstance(self.gap, AffineDifference) else None
-        return line is not None and max(map(abs, line)) <= 1
+        return self.gap.line is not None and max(map(abs, self.gap.line)) <= 1
 
     def _linear_tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold) if the difference counts items: one binomial."""
         (n_true, n_false), (x, f) = self.walk.times.tolist(), self.walk.base.tolist()
-        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
         (a, b, _), total = self.gap.top, self.gap.total
         most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
         # A's credit is a·(x + U) + b·(f + V), with a of 0 or 1 and b of 0 or -1
         n_true, n_false = a * n_true, -b * n_false
         n = n_true + n_false
         most += n_false - a * x - b * f
-        return _half_tail(n - most, n)
+        return float(_upper_tail([n - most], n)[0])
 
     def _edge(self, own: int, given: Array, threshold: float) -> Array:
         """Find by Newton's method the other count at which the difference equals the threshold."""
@@ -312,16 +300,12 @@ def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
     return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
 
 
-def _upper_tail(least: Array, n: int) -> Array:
-    """Return P(V >= least) for V ~ Bin(n, ½)."""
+def _upper_tail(at_least: ArrayLike, n: int) -> Array:
+    """Return P(V >= at_least) for V ~ Bin(n, ½)."""
+    least = np.asarray(at_least, dtype=np.float64)
     a = np.clip(least, 1, max(n, 1))
     values = log_odds.cdf(a, n - a + 1, np.zeros(len(a))) if n > 0 else a
     return np.where((least > 0) & (least <= n), values, np.where(least > n, 0.0, 1.0))
-
-
-def _half_tail(least: int, n: int) -> float:
-    """Return P(X >= least) for X ~ Bin(n, ½)."""
-    return float(_upper_tail(np.array([float(least)]), n)[0])
 
 
 # --- The public randomisation test
@@ -329,7 +313,7 @@ def _half_tail(least: int, n: int) -> float:
 _ALTERNATIVES = ("two-sided", "greater", "less")
 
 # the histogram of the null distribution
-_STANDARD_DEVIATIONS_SHOWN, _BINS_PER_SIDE = 4.5, 30
+_DEVIATIONS_SHOWN, _BINS_PER_SIDE = 4.5, 30
 
 
 def randomization_test(
@@ -414,7 +398,14 @@ def randomization_test(
     by = ("unit" if units else "item") if by is None else one_of("by", by, ("unit", "item"))
     if by == "unit" and not units:
         raise InputError("by: 'unit' needs one row per unit, and there is one table")
-    paired = _whole_cases(paired, by)
+    given = paired.cases
+    if by == "unit" and np.any(given != np.round(given)):
+        paired = paired * 2  # units may hold halves, and doubling changes no score
+    broken = given[paired.cases != np.round(paired.cases)]
+    if broken.size:
+        raise InputError(
+            f"paired: {broken.flat[0]:g} of an item cannot be exchanged; expected whole cases"
+        )
     one_of("alternative", alternative, _ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
     if n_resamples is not None:
@@ -493,18 +484,6 @@ def randomization_test(
     )
 
 
-def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
-    """Return the cases as whole numbers, doubled if units hold halves: that changes no score."""
-    doubled = by == "unit" and np.any(paired.cases != np.round(paired.cases))
-    scaled = paired * 2 if doubled else paired
-    broken = paired.cases[scaled.cases != np.round(scaled.cases)]
-    if broken.size:
-        raise InputError(
-            f"paired: {broken.flat[0]:g} of an item cannot be exchanged; expected whole cases"
-        )
-    return scaled
-
-
 def exact_pvalue(exchange: UnitExchange, observed: Exact, alternative: str) -> float:
     """Compute the exact p-value of the observed difference, symmetric under the null hypothesis."""
     if alternative == "two-sided":
@@ -547,10 +526,14 @@ def _edges(exchange: UnitExchange, observed: Exact) -> list[Fraction]:
     # differences that come in steps lie half-way between edges, so that all bins hold equally many
     if not isinstance(observed, Fraction):  # an irrational number is rounded towards 0
         observed = Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
-    span = max(_STANDARD_DEVIATIONS_SHOWN * exchange.deviation(), 1.2 * abs(float(observed)))
+    walk, gap = exchange.walk, exchange.gap
+    slope = walk.steps @ gap.gradient(*walk.centre)
+    deviation = float(np.sqrt(walk.times @ slope**2) / 2)  # roughly
+    span = max(_DEVIATIONS_SHOWN * deviation, 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]
-    width, step = Fraction(span) / _BINS_PER_SIDE, exchange.step()
+    width = Fraction(span) / _BINS_PER_SIDE
+    step = gap.spacing(walk.steps[walk.times > 0].tolist())
     if step:
         width = step * max(1, round(width / step))
     elif observed:
@@ -630,14 +613,11 @@ def mcnemar_test(
     if n == 0:
         note = "no item is right for one system and wrong for the other"
         return SignificanceTest(name, float("nan"), 1.0, alternative, note=note)
-    if alternative == "two-sided":
-        if only_a == only_b:
-            return SignificanceTest(name, only_b / n, 1.0, alternative)
-        pvalue = 2 * _half_tail(max(only_a, only_b), n)
-    else:
-        pvalue = _half_tail(only_b if alternative == "greater" else only_a, n)
+    sides = 2 if alternative == "two-sided" else 1
+    extreme = {"two-sided": max(only_a, only_b), "greater": only_b, "less": only_a}[alternative]
+    pvalue = sides * float(_upper_tail([extreme], n)[0])
     if method == "mid-p":
-        tied = float(half_binomial(np.array([only_b]), n)[0])
-        pvalue -= tied * (1.0 if alternative == "two-sided" else 0.5)
-    pvalue = min(max(pvalue, 0.0), 1.0)
-    return SignificanceTest(name, only_b / n, pvalue, alternative)
+        pvalue -= sides / 2 * float(half_binomial(np.array([only_b]), n)[0])
+    if sides == 2 and only_a == only_b:
+        pvalue = 1.0
+    return SignificanceTest(name, only_b / n, min(max(pvalue, 0.0), 1.0), alternative)

@@ -33,7 +33,7 @@ from probative.inference.planning import Pilot
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.runs import MOST_RUNS_COUNTED, Runs, permutation_pvalue
 from probative.inference.sampled import SampledExchange, kinds_of, levels_at, sampled_tests
-from probative.inference.score_differences import AffineDifference
+from probative.inference.score_differences import ScoreDifference
 from probative.inference.scores import RatioScore, pair_tests
 from probative.inference.units import (
     ONE_UNIT,
@@ -191,7 +191,7 @@ def _line(whole: NDArray[np.int64]) -> UnitExchange:
     a = np.stack([np.maximum(-whole, 0), zero], axis=1)
     b = np.stack([np.maximum(whole, 0), zero], axis=1)
     total = int(np.abs(whole).sum())
-    gap = AffineDifference((1, 0, 0), (0, 0, 1), (total, 0))
+    gap = ScoreDifference((1, 0, 0), (0, 0, 1), (total, 0))
     walk = walk_of_credits(a, b, np.ones(len(whole), dtype=np.int64))
     return UnitExchange.of(walk, gap, _MEMORY)
 

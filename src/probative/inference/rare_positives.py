@@ -12,16 +12,14 @@ the number of positive items in each stratum. Its interval is computed in one of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from probative._validation import flag, open_probability, whole_number
 from probative.counts import Counts
-from probative.errors import InputError
 from probative.metrics import bounds, score, span
 
 if TYPE_CHECKING:
@@ -55,8 +53,7 @@ _LARGEST_LOGIT = 30.0
 _SMALLEST_WEIGHT = 1e-6  # relative to the largest; lighter nodes are dropped to save time
 
 
-@dataclass(frozen=True, eq=False)
-class _Recalibration:
+class _Recalibration(NamedTuple):
     """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes."""
 
     a: Array  # the parameters of the beta distributions: one row per node, one column per stratum
@@ -158,19 +155,11 @@ class Totals:
     above: Array
 
     @classmethod
-    def of(
-        cls,
-        sizes: Array,
-        labelled: Array,
-        positive: Array,
-        share: Array,
-        level: float,
-        *,
-        finite: bool = True,
-    ) -> Totals:
+    def of(cls, items: ItemStrata, level: float) -> Totals:
         """Estimate the totals from the shares of positive items, with an interval per stratum."""
-        low, high = share_limits(labelled, positive, level)
-        open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
+        sizes, labelled, share = items.sizes, items.labelled, items.shares
+        low, high = share_limits(labelled, items.positive, level)
+        open_ = sizes * (np.sqrt(1 - labelled / sizes) if items.finite else 1.0)
         return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
 
     def extremes(
@@ -184,12 +173,16 @@ class Totals:
 
     def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
         """Find the totals where the function is smallest (-1) or largest (1)."""
+
         # From the best totals along an axis, step towards the optimum of the linearised function as
         # long as that helps; shorter steps too, because the function may rise and fall on the way.
+        def best(totals: Array) -> Array:
+            return np.asarray(totals[np.nanargmax(sign * value(totals))])
+
         # the estimated totals, and those with one total moved by ever smaller parts
         axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
         ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
-        now = _best(np.clip(self.estimate + ways, 0.0, self.sizes), value, sign)
+        now = best(np.clip(self.estimate + ways, 0.0, self.sizes))
         for _ in range(_MOST_SEARCH_STEPS):
             slope = sign * self._slopes(value, now)
             reach = np.where(slope > 0, self.above, self.below)
@@ -197,7 +190,7 @@ class Totals:
             if not length > 0:
                 break
             end = np.clip(self.estimate + reach**2 * slope / length, 0.0, self.sizes)
-            last, now = now, _best(now + _STEP_LENGTHS[:, None] * (end - now), value, sign)
+            last, now = now, best(now + _STEP_LENGTHS[:, None] * (end - now))
             if np.all(np.abs(now - last) <= _CONVERGED * self.sizes):
                 break
         return now
@@ -209,11 +202,6 @@ class Totals:
         moved = np.diagonal(up) - np.diagonal(down)
         above, below = np.split(value(np.concatenate([up, down])), 2)
         return np.asarray(np.nan_to_num((above - below) / moved))
-
-
-def _best(totals: Array, value: Callable[[Array], Array], sign: int) -> Array:
-    """Return the row where the function is largest (1) or smallest (-1)."""
-    return np.asarray(totals[np.nanargmax(sign * value(totals))])
 
 
 # --- Scores and differences of a pool of items
@@ -235,7 +223,7 @@ class ItemStrata:
     # that represent them; None without confidences
     confidence: tuple[Array, ...] | None = None
     finite: bool = True  # only the pool matters, not a larger population
-    draws: int = field(default=_DRAWS, kw_only=True)  # number of draws from the posterior
+    draws: int = _DRAWS  # number of draws from the posterior
 
     @classmethod
     def of(
@@ -245,29 +233,16 @@ class ItemStrata:
         positive: ArrayLike,
         returned: ArrayLike,
         confidence: Sequence[ArrayLike] | None = None,
-        *,
-        finite: bool = True,
-        draws: int = _DRAWS,
+        **how: Any,
     ) -> ItemStrata:
-        """Check that 0 <= positive <= labelled <= sizes; build the strata."""
-        numbers = [np.asarray(x, np.float64) for x in (sizes, labelled, positive)]
+        """Build the strata from one number per stratum, or lists of them."""
+        n, known, found = (np.asarray(x, np.float64) for x in (sizes, labelled, positive))
         flags = np.asarray(returned, bool)
         flags = flags[:, None] if flags.ndim == 1 else flags
-        strata = len(flags)
-        if any(x.shape != (strata,) for x in numbers):
-            raise InputError(
-                f"sizes: shapes {[x.shape for x in numbers]} of sizes, labelled and positive; "
-                f"expected {strata} strata, as returned has"
-            )
-        n_items, n_labelled, n_positive = numbers
-        ordered = (n_positive >= 0) & (n_positive <= n_labelled) & (n_labelled <= n_items)
-        if not ordered.all():
-            raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
-        if not np.any(n_labelled > 0):
-            raise InputError("labelled: no item; expected at least one")
-        values = None if confidence is None else _probabilities(confidence, strata)
-        draws, finite = whole_number("draws", draws, least=100), flag("finite", finite)
-        return cls(n_items, n_labelled, n_positive, flags, values, finite, draws=draws)
+        values = None
+        if confidence is not None:
+            values = tuple(np.asarray(own, np.float64) for own in confidence)
+        return cls(n, known, found, flags, values, **how)
 
     @classmethod
     def of_items(
@@ -331,30 +306,13 @@ class ItemStrata:
         return self.positive + rng.binomial((self.sizes - self.labelled).astype(np.int64), share)
 
 
-def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array, ...]:
-    """Refuse confidences that are missing or no probabilities; return one array per stratum."""
-    values = tuple(np.atleast_1d(np.asarray(x, np.float64)) for x in confidence)
-    if len(values) != strata or any(not x.size for x in values):
-        raise InputError(
-            f"confidence: {sum(bool(x.size) for x in values)} strata with confidences; expected "
-            f"{strata}"
-        )
-    for x in values:
-        wrong = x[~((x >= 0) & (x <= 1))]
-        if wrong.size:
-            raise InputError(f"confidence: {wrong[0]}; expected probabilities between 0 and 1")
-    return values
-
-
-@dataclass(frozen=True)
-class _RareInterval:
+class _RareInterval(NamedTuple):
     """The interval of a score or of a difference."""
 
     estimate: float  # the estimate and its interval
     low: float
     high: float
     alone: tuple[float, float]  # the interval from the labels alone, whatever the confidences are
-    p_better: float | None  # the probability of a difference above 0; None for a single score
     notes: tuple[str, ...]
 
 
@@ -384,7 +342,7 @@ def rare_difference(
         first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
         return np.asarray(second - first)
 
-    return _interval(items, value, level, (-span(metric), span(metric)), paired=True)
+    return _interval(items, value, level, (-span(metric), span(metric)))
 
 
 def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
@@ -401,41 +359,23 @@ def _interval(
     value: Callable[[Array], Array],
     level: float,
     between: tuple[float, float],
-    *,
-    paired: bool = False,
 ) -> _RareInterval:
     """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    level = open_probability("level", level)
-    labels = items.labelled, items.positive, items.shares
-    totals = Totals.of(items.sizes, *labels, level, finite=items.finite)
-    alone = totals.extremes(value, between)  # from the labels alone
+    alone = Totals.of(items, level).extremes(value, between)  # from the labels alone
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
-        better = _p_better(estimate, alone, level) if paired else None
-        notes = (_CONTRADICTED,) if items.contradicted else ()
-        return _RareInterval(estimate, *alone, alone, better, notes)
+        return _RareInterval(estimate, *alone, alone, (_CONTRADICTED,) * items.contradicted)
     draws = value(items.drawn)
     draws = draws[~np.isnan(draws)]  # the score is undefined for some totals
     if not draws.size:
-        return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
+        return _RareInterval(np.nan, *between, between, ())
     low, estimate, high = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2]).tolist()
-    better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
-    return _RareInterval(estimate, low, high, alone, better, notes)
+    return _RareInterval(estimate, low, high, alone, notes)
 
 
 _CONTRADICTED = (
     "the confidences do not fit the labels, even recalibrated: the interval uses only the labels"
 )
 _TRUSTING = "the interval depends strongly on the confidences: labels alone give {:.4f} to {:.4f}"
-
-
-def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:
-    """Return P(difference > 0) of a normal that fits the end of the interval on the side of 0."""
-    if np.isnan(estimate) or estimate == 0:
-        return 0.5
-    reach = abs(estimate - limits[0 if estimate > 0 else 1])
-    if reach == 0:
-        return float(estimate > 0)
-    return float(special.ndtr(special.ndtri((1 + level) / 2) * estimate / reach))

@@ -9,10 +9,11 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
 from probative._validation import random_generator
 from probative.inference.groups import adjust_pvalues
+from probative.inference.proportions import clopper_pearson
 from probative.results import NullDistribution, RandomizationTest
 from probative.workers import in_threads
 
@@ -120,9 +121,23 @@ def sequential_pvalues(
     levels = tuple(levels)
     seed = int(random_generator(rng).integers(2**63))
     planned = [n_resamples] if n_resamples is not None else looks(most)
-    found = _Found.of(n_tests, error / (len(planned) * max(1, n_tests)), planned, known or {})
-    unclear = found.unclear(levels, adjust, plain=plain)
-    unsettled = unclear.any(axis=0)
+    # the draws of every test so far, and the interval of its p-value
+    extreme, draws = (np.zeros(n_tests, dtype=np.int64) for _ in range(2))
+    low, high = np.zeros(n_tests), np.ones(n_tests)
+    for test, (pvalue, number) in (known or {}).items():
+        if number == 0:
+            low[test] = high[test] = pvalue
+        elif number in planned:  # drawing can go on only from a planned number of draws
+            extreme[test], draws[test] = round(pvalue * (number + 1)) - 1, number
+
+    def limit(tests: Numbers) -> Mask:
+        """Update the intervals of some tests; return by level and test if both decisions may be."""
+        each = error / (len(planned) * max(1, n_tests))
+        low[tests], high[tests] = clopper_pearson(extreme[tests], draws[tests], each / 2)
+        sides = [(low, high)] if plain or adjust is None else []
+        if adjust is not None:
+            sides.append((adjust_pvalues(low, adjust), adjust_pvalues(high, adjust)))
+        return np.array([np.any([(a <= t) & (b > t) for a, b in sides], axis=0) for t in levels])
 
     def drawn(tests: Numbers, end: int, at: int) -> Numbers:
         """Draw the stream that begins at this draw, and return the counts of the open tests."""
@@ -130,71 +145,26 @@ def sequential_pvalues(
         count = np.asarray(draw(own, min(_DRAWS_PER_STREAM, end - at), tests))
         return count.astype(np.int64)
 
+    unclear = limit(np.flatnonzero(draws))
+    unsettled = unclear.any(axis=0)
     for start, end in zip([0, *planned], planned, strict=False):
-        tests = np.flatnonzero(unsettled & (found.draws < end))
+        tests = np.flatnonzero(unsettled & (draws < end))
         if not len(tests):
             continue
         streams = range(start, end, _DRAWS_PER_STREAM)
         for count in in_threads(partial(drawn, tests, end), streams, n_jobs):
-            found.extreme[tests] += count
-        found.draws[tests] = end
-        found.limit(tests)
-        now = found.unclear(levels, adjust, plain=plain)
-        unclear = np.where(unsettled, now, unclear)  # a decision once clear stays clear
+            extreme[tests] += count
+        draws[tests] = end
+        unclear = np.where(unsettled, limit(tests), unclear)  # a decision once clear stays clear
         unsettled = unclear.any(axis=0)
         if report is not None:
             report(int(n_tests - unsettled.sum()), n_tests)
-    return found.pvalues(levels, unclear)
-
-
-@dataclass
-class _Found:
-    """The draws of several tests so far, and the intervals of their p-values."""
-
-    extreme: Numbers
-    draws: Numbers
-    low: Array
-    high: Array
-    error: float  # of each interval
-
-    @classmethod
-    def of(
-        cls, n_tests: int, error: float, planned: Sequence[int], known: Mapping[int, Known]
-    ) -> _Found:
-        """Start from the known p-values; each interval has the error `error`."""
-        extreme, draws = (np.zeros(n_tests, dtype=np.int64) for _ in range(2))
-        found = cls(extreme, draws, np.zeros(n_tests), np.ones(n_tests), error)
-        for test, (pvalue, number) in known.items():
-            if number == 0:
-                found.low[test] = found.high[test] = pvalue
-            elif number in planned:  # drawing can go on only from a planned number of draws
-                extreme[test], draws[test] = round(pvalue * (number + 1)) - 1, number
-        found.limit(np.flatnonzero(draws))
-        return found
-
-    def limit(self, tests: Numbers) -> None:
-        """Update the intervals of some tests, from all their draws."""
-        self.low[tests], self.high[tests] = limits_of_share(
-            self.extreme[tests], self.draws[tests], self.error
-        )
-
-    def unclear(self, levels: Sequence[float], adjust: str | None, *, plain: bool) -> Mask:
-        """Return True by level (row) and test if the interval allows for both decisions."""
-        sides = [(self.low, self.high)] if plain or adjust is None else []
-        if adjust is not None:
-            sides.append((adjust_pvalues(self.low, adjust), adjust_pvalues(self.high, adjust)))
-        return np.array(
-            [np.any([(low <= t) & (high > t) for low, high in sides], axis=0) for t in levels]
-        )
-
-    def pvalues(self, levels: tuple[float, ...], unclear: Mask) -> list[SampledPvalue]:
-        """Return the results, one per test."""
-        columns = (part.tolist() for part in (self.extreme, self.draws, self.low, self.high))
-        open_at = [tuple(compress(levels, row)) for row in unclear.T]
-        return [
-            SampledPvalue((x + 1) / (n + 1) if n else high, low, high, n, x, levels, undecided)
-            for x, n, low, high, undecided in zip(*columns, open_at, strict=True)
-        ]
+    columns = (part.tolist() for part in (extreme, draws, low, high))
+    open_at = [tuple(compress(levels, row)) for row in unclear.T]
+    return [
+        SampledPvalue((x + 1) / (n + 1) if n else most, least, most, n, x, levels, undecided)
+        for x, n, least, most, undecided in zip(*columns, open_at, strict=True)
+    ]
 
 
 def looks(most: int = MOST) -> list[int]:
@@ -204,16 +174,6 @@ def looks(most: int = MOST) -> list[int]:
         wanted = max(numbers[-1] + _DRAWS_AT_FIRST_LOOK, _GROWTH_BETWEEN_LOOKS * numbers[-1])
         numbers.append(min(most, _DRAWS_AT_FIRST_LOOK * ceil(wanted / _DRAWS_AT_FIRST_LOOK)))
     return numbers
-
-
-def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple[Array, Array]:
-    """Compute the Clopper-Pearson interval with at most this error probability."""
-    x, n = (np.asarray(part, dtype=np.float64) for part in (extreme, draws))
-    inner = np.maximum(x, 1)
-    low = np.where(x > 0, special.betaincinv(inner, n - inner + 1, error / 2), 0.0)
-    inner = np.minimum(x, n - 1)
-    high = np.where(x < n, special.betainccinv(inner + 1, n - inner, error / 2), 1.0)
-    return low, high
 
 
 # --- Sampled tests of all pairs of systems, for any score

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign, gcd, isqrt, lcm, sqrt
@@ -38,12 +37,39 @@ if TYPE_CHECKING:
 _DECIDED_EXACTLY = 1e-13
 
 
-class ScoreDifference(ABC):
+@dataclass(frozen=True)
+class ScoreDifference:
     """The score difference B - A if A has x true and f false positives, B the rest of `total`."""
 
-    # a score rises with x and falls with f; 0/0 counts as 0
+    # the scores are (a·x + b·f + c) / (u·x + w·f + k), unless a subclass has others; a score rises
+    # with x and falls with f; 0/0 counts as 0
 
+    top: tuple[int, int, int]
+    bottom: tuple[int, int, int]
     total: tuple[int, int]
+
+    @property
+    def line(self) -> tuple[int, int] | None:
+        """Return the weights of x and f if the denominator is the same in all exchanges."""
+        return self.top[:2] if self.bottom[:2] == (0, 0) else None
+
+    @property
+    def may_jump(self) -> bool:
+        """Return True if a score with few predicted items rests on few items, as precision does."""
+        return self.bottom[2] == 0 and self.line is None
+
+    def projected(self) -> ScoreDifference:
+        """Return the difference as a function of -(a·x + b·f) alone."""
+        a, b, c = self.top
+        total = 0, -(a * self.total[0] + b * self.total[1])
+        return ScoreDifference((0, -1, c), self.bottom, total)
+
+    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
+        """Return the distance of neighbouring differences if credit moves in steps, else 0."""
+        if self.line is None:
+            return Fraction(0)
+        a, b = self.line
+        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
 
     def difference(self, x: Any, f: Any) -> Any:
         """Return B's score minus A's, in floating point."""
@@ -93,60 +119,6 @@ class ScoreDifference(ABC):
             )
         return left
 
-    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:  # noqa: ARG002
-        """Return the distance of neighbouring differences if credit moves in steps, else 0."""
-        return Fraction(0)
-
-    @property
-    def may_jump(self) -> bool:
-        """Return True if a score with few predicted items rests on few items, as precision does."""
-        return True
-
-    @abstractmethod
-    def _score(self, x: Any, f: Any) -> Any:
-        """Return the score of a system credited with (x, f)."""
-
-    @abstractmethod
-    def _exact(self, x: int, f: int) -> Any:
-        """Return the exact score of a system credited with (x, f)."""
-
-    @abstractmethod
-    def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
-        """Return the derivatives of the score by x and f."""
-
-
-@dataclass(frozen=True)
-class AffineDifference(ScoreDifference):
-    """The difference of scores (a·x + b·f + c) / (u·x + w·f + k)."""
-
-    top: tuple[int, int, int]
-    bottom: tuple[int, int, int]
-    total: tuple[int, int]
-
-    def projected(self) -> AffineDifference:
-        """Return the difference as a function of -(a·x + b·f) alone."""
-        a, b, c = self.top
-        return AffineDifference(
-            (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
-        )
-
-    def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
-        """Return the distance of neighbouring differences; 0 if it is not constant."""
-        if self.line is None:
-            return Fraction(0)
-        a, b = self.line
-        return Fraction(2 * gcd(*(a * x + b * f for x, f in steps)), max(self.bottom[2], 1))
-
-    @property
-    def line(self) -> tuple[int, int] | None:
-        """Return the weights of x and f if the denominator is the same in all exchanges."""
-        return self.top[:2] if self.bottom[:2] == (0, 0) else None
-
-    @property
-    def may_jump(self) -> bool:
-        """Return True if a score with few predicted items rests on few items, as precision does."""
-        return self.bottom[2] == 0 and self.line is None
-
     def _score(self, x: Any, f: Any) -> Any:
         a, b, c = map(float, self.top)
         u, w, k = map(float, self.bottom)
@@ -193,26 +165,26 @@ def difference_of_totals(
         return tp - fn, fp - tn, fn * positives + tn * negatives
 
     top, bottom = map(of_credit, forms)
-    return AffineDifference(top, bottom, total)
+    return ScoreDifference(top, bottom, total)
 
 
 def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreDifference:
     """Build the difference of a composite score, for p positives and n negatives."""
     # tp·tn - fp·fn is n·x - p·f; with the number of predicted items it determines the score
-    surplus = n, -p
+    surplus, predicted = (n, -p, 0), (1, 1, 0)
     match metric:
         case "informedness":
-            return AffineDifference((*surplus, 0), (0, 0, p * n), total)
+            return ScoreDifference(surplus, (0, 0, p * n), total)
         case "balanced_accuracy":
-            return AffineDifference((*surplus, p * n), (0, 0, 2 * p * n), total)
+            return ScoreDifference((n, -p, p * n), (0, 0, 2 * p * n), total)
         case "kappa":
-            return AffineDifference((2 * n, -2 * p, 0), (n - p, n - p, p * (p + n)), total)
+            return ScoreDifference((2 * n, -2 * p, 0), (n - p, n - p, p * (p + n)), total)
         case "markedness":
-            return _MarginDifference(surplus, 1, p + n, False, total)
+            return _MarginDifference(surplus, predicted, total, 1, p + n, root=False)
         case "mcc":
-            return _MarginDifference(surplus, p * n, p + n, True, total)
+            return _MarginDifference(surplus, predicted, total, p * n, p + n, root=True)
         case "fowlkes_mallows":
-            return _MarginDifference((1, 0), p, None, True, total)
+            return _MarginDifference((1, 0, 0), predicted, total, p, None, root=True)
     raise InputError(f"metric: the exchange of systems is not known for {metric}")
 
 
@@ -285,18 +257,16 @@ class _MarginDifference(ScoreDifference):
 
     # with `root` over the root of that; without `items` the last factor is 1
 
-    top: tuple[int, int]
     factor: int
     items: int | None
     root: bool
-    total: tuple[int, int]
 
     def _score(self, x: Any, f: Any) -> Any:
         top, bottom, _ = self._parts(x, f)
         return top / bottom
 
     def _exact(self, x: int, f: int) -> Any:
-        (a, b), m = self.top, x + f
+        (a, b, _), m = self.top, x + f
         top, bottom = a * x + b * f, self.factor * m * self._left_out(m)
         if not self.root:
             return Fraction(top, max(bottom, 1))
@@ -304,12 +274,12 @@ class _MarginDifference(ScoreDifference):
 
     def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
         top, bottom, rate = self._parts(x, f)
-        a, b = self.top
+        a, b, _ = self.top
         return np.array([a / bottom - top / bottom * rate, b / bottom - top / bottom * rate])
 
     def _parts(self, x: Any, f: Any) -> tuple[Any, Any, Any]:
         """Return numerator, denominator (infinite for 0), and the derivative of its logarithm."""
-        a, b = map(float, self.top)
+        a, b, _ = map(float, self.top)
         x, f = np.asarray(x, dtype=np.float64), np.asarray(f, dtype=np.float64)
         m, power = x + f, 0.5 if self.root else 1.0
         left = self._left_out(m)

@@ -212,20 +212,13 @@ def sequential(
     >>> print(look)  # doctest: +ELLIPSIS
     check 1, 100 units: F1, B − A 30.07 [27.75, 32.38]; decided: B is better than A (p = ...
     """
-    return SequentialTest(metric, level=level, planned=planned, beta=beta)
+    return SequentialTest(metric, level, planned, beta)
 
 
 class SequentialTest:
     """The state of a sequential test; made by `sequential`."""
 
-    def __init__(
-        self,
-        metric: str = "f1",
-        *,
-        level: float = 0.95,
-        planned: int | None = None,
-        beta: float = 1.0,
-    ) -> None:
+    def __init__(self, metric: str, level: float, planned: int | None, beta: float) -> None:
         self.metric = one_of("metric", metric, METRICS)
         self._bounds = bounds(self.metric)
         self.level = open_probability("level", level)
@@ -238,9 +231,26 @@ class SequentialTest:
 
     def update(self, counts: Counts | PairedCounts) -> Look:
         """Add the next batch of labels and return the look at all labels so far."""
-        self._check(counts)
+        if not isinstance(counts, (Counts, PairedCounts)):
+            raise InputError(f"counts: {shown(counts)}; expected Counts or PairedCounts")
+        if isinstance(counts, Counts) and len(counts.shape) > 1:
+            raise InputError(f"counts: shape {counts.shape}; expected one row per unit, or a table")
+        if self._counted and _kind(counts) != _kind(self._counted[0]):
+            raise InputError(
+                f"counts: {_kind(counts)}; expected {_kind(self._counted[0])}, as before"
+            )
+        # refuse a metric that these counts do not allow
+        score(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
         self._counted.append(counts)
-        look = self._pair(counts) if isinstance(counts, PairedCounts) else self._single()
+        values = self._pair(counts) if isinstance(counts, PairedCounts) else self._single()
+        look = Look(
+            look=len(self._looks) + 1,
+            metric=self.metric,
+            level=self.level,
+            planned=self.planned,
+            signature=self.signature,
+            **values,
+        )
         self._looks.append(look)
         return look
 
@@ -259,35 +269,7 @@ class SequentialTest:
             chosen.append(f"planned:{self.planned}")
         return sign("sequential", self.metric, *chosen)
 
-    def _check(self, counts: object) -> None:
-        if not isinstance(counts, (Counts, PairedCounts)):
-            raise InputError(f"counts: {shown(counts)}; expected Counts or PairedCounts")
-        if isinstance(counts, Counts) and len(counts.shape) > 1:
-            raise InputError(f"counts: shape {counts.shape}; expected one row per unit, or a table")
-        if self._counted and _kind(counts) != _kind(self._counted[0]):
-            raise InputError(
-                f"counts: {_kind(counts)}; expected {_kind(self._counted[0])}, as before"
-            )
-        score(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
-
-    def _look(self, by: str, units: int, limits: Limits, **values: Any) -> Look:
-        estimate, low, high, note = limits
-        return Look(
-            look=len(self._looks) + 1,
-            metric=self.metric,
-            level=self.level,
-            by=by,
-            units=units,
-            planned=self.planned,
-            signature=self.signature,
-            estimate=estimate,
-            low=low,
-            high=high,
-            note=note,
-            **values,
-        )
-
-    def _single(self) -> Look:
+    def _single(self) -> dict[str, Any]:
         """Compute one system's score and its interval."""
         first = self._counted[0]
         names = CELLS[:3] if first.tn is None else CELLS
@@ -297,22 +279,23 @@ class SequentialTest:
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows = [(np.asarray(x, float), np.asarray(y, float))]
             limits = self._limits(rows, np.ones(len(x)), self._bounds, by_unit.sum())
-            return self._look("unit", len(x), limits)
+            return {"by": "unit", "units": len(x), **limits}
         total = sum(self._counted[1:], start=first)
         times = np.array([getattr(total, name) for name in names], dtype=np.float64)
-        units = int(times.sum())
         share = TABLE[self.metric].share(self.beta**2)
         if share is not None:
             hits, number = share.proportion(total)
             ends = share_limits(hits, number, level=self.level)
             low, high = (float(share.score(end)) for end in ends)
             estimate = float(share.score(hits / number)) if number else math.nan
-            return self._look("item", units, (estimate, low, high, None))
-        kinds = Counts(*np.eye(len(times)))
-        rows = [contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)]
-        return self._look("item", units, self._limits(rows, times, self._bounds, total))
+            limits = {"estimate": estimate, "low": low, "high": high}
+        else:
+            kinds = Counts(*np.eye(len(times)))
+            rows = [contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)]
+            limits = self._limits(rows, times, self._bounds, total)
+        return {"by": "item", "units": int(times.sum()), **limits}
 
-    def _pair(self, batch: PairedCounts) -> Look:
+    def _pair(self, batch: PairedCounts) -> dict[str, Any]:
         """Compute the difference of two scores and its interval; bet on the batch."""
         so_far = self._so_far()
         rows, number = contributions(so_far, self.metric, beta=self.beta)
@@ -329,17 +312,17 @@ class SequentialTest:
         a, b = (_share(number @ x, number @ y) for x, y in rows)
         p, ahead, behind = map(self._wealth.pvalue, ("two-sided", "greater", "less"))
         decided = None if p > 1 - self.level else "b" if ahead <= behind else "a"
-        return self._look(
-            "unit" if so_far.has_units else "item",
-            _number_of_units(so_far),
-            limits,
-            score_a=a,
-            score_b=b,
-            e_value=math.exp(min(self._wealth.log_e, 700.0)),
-            pvalue=p,
-            decided=decided,
-            more=None if decided else self._more(so_far, worth),
-        )
+        return {
+            "by": "unit" if so_far.has_units else "item",
+            "units": _number_of_units(so_far),
+            "score_a": a,
+            "score_b": b,
+            "e_value": math.exp(min(self._wealth.log_e, 700.0)),
+            "pvalue": p,
+            "decided": decided,
+            "more": None if decided else self._more(so_far, worth),
+            **limits,
+        }
 
     def _so_far(self) -> PairedCounts:
         """Merge all batches into one."""
@@ -354,14 +337,14 @@ class SequentialTest:
 
     def _limits(
         self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
-    ) -> Limits:
+    ) -> dict[str, Any]:
         """Compute a score or difference, its interval from the standard error, and a note."""
-        result = look_limits(rows, number, ends, self.planned, level=self.level)
+        found = look_limits(rows, number, ends, self.planned, level=self.level)
         classes = [total.tp + total.fn] + ([] if total.tn is None else [total.fp + total.tn])
         few = self.metric in COMPOSITES and min(map(float, classes)) < _FEWEST_OF_A_CLASS
-        if few and result[-1] != _TOO_FEW:
-            return result[0], *ends, _TOO_FEW_OF_A_CLASS
-        return result
+        if few and found[-1] != _TOO_FEW:
+            found = found[0], *ends, _TOO_FEW_OF_A_CLASS
+        return dict(zip(("estimate", "low", "high", "note"), found, strict=True))
 
     def _more(self, so_far: PairedCounts, worth: Array) -> int | None:
         """Forecast how many more units would decide the test if the difference stays the same."""
@@ -482,10 +465,9 @@ class LabelledUnits:
     def even_weights(self) -> Array:
         """Return how many units of the pool each unit represents; mirrored strata are merged."""
         both = np.minimum(np.arange(len(self.sizes)), self.mirror)
-        pool_size = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
         pair = both[self.stratum]
-        drawn = np.bincount(pair, minlength=len(self.sizes))
-        return np.asarray((pool_size / np.maximum(drawn, 1))[pair])
+        drawn = np.bincount(pair, minlength=len(both))
+        return np.asarray((np.bincount(both, self.sizes, len(both)) / np.maximum(drawn, 1))[pair])
 
 
 def stratified_looks(
@@ -513,8 +495,7 @@ def stratified_looks(
             yield look
             continue
         # the weighted lead of B in every unit, at the pooled score of both systems
-        parts = (contributions_of(counts, metric, beta=beta) for counts in so_far.systems)
-        (xa, ya), (xb, yb) = parts
+        (xa, ya), (xb, yb) = (contributions_of(own, metric, beta=beta) for own in so_far.systems)
         weights = so_far.even_weights()
         below = float(weights @ (ya + yb))
         common = float(weights @ (xa + xb)) / below if below else 0.0
@@ -572,59 +553,44 @@ class _Pool:
         """Return the look, and how many more units would decide the comparison."""
         two = len(self.units.systems) > 1
         least, most = (-span(self.metric), span(self.metric)) if two else bounds(self.metric)
+        units, sizes = self.units, self.units.sizes
         look = Look(
             look=number,
             metric=self.metric,
             level=self.level,
             by=by,
-            units=len(self.units.number),
+            units=len(units.number),
             estimate=math.nan,
             low=least,
             high=most,
             score_a=math.nan if two else None,
             score_b=math.nan if two else None,
             planned=round(float(self.planned.sum())),
-            pool=int(self.units.sizes.sum()),
+            pool=int(sizes.sum()),
         )
-        drawn = np.bincount(self.units.stratum, minlength=len(self.units.sizes))
-        if np.any((drawn == 0) & (self.units.sizes > 0)):
+        drawn = np.bincount(units.stratum, minlength=len(sizes))
+        if np.any((drawn == 0) & (sizes > 0)):
             return replace(look, note=_UNSEEN), None
-        draw = Draw.of(self.units.stratum, self.units.sizes)
-        scores = PoolScores.of(
-            self.units.systems,
-            draw,
-            self.metric,
-            level=self.level,
-            beta=self.beta,
-            disputed=self.units.disputed,
-        )
+        draw = Draw(units.stratum, sizes)
+        how: dict[str, Any] = {"level": self.level, "beta": self.beta, "disputed": units.disputed}
+        scores = PoolScores.of(units.systems, draw, self.metric, **how)
         projection = scores.difference() if two else scores.score()
+        estimate, note = projection.estimate, projection.notes[0] if projection.notes else None
         of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]
-        look = replace(look, estimate=projection.estimate, score_a=of_two[0], score_b=of_two[1])
+        look = replace(look, estimate=estimate, score_a=of_two[0], score_b=of_two[1])
         if draw.is_census:
-            return replace(look, low=projection.estimate, high=projection.estimate), None
-        note = self._why_none(projection, drawn)
-        if note is not None:
-            return replace(look, note=note), None
-        half_length = self._reach(projection, draw, drawn)
-        return replace(
-            look,
-            low=max(least, projection.estimate - half_length),
-            high=min(most, projection.estimate + half_length),
-            note=projection.notes[0] if projection.notes else None,
-        ), self._more(projection, draw) if two else None
-
-    def _why_none(self, projection: Projection, drawn: Ints) -> str | None:
-        """Return the reason why there is no interval yet, or None."""
-        rows = (contributions_of(own, self.metric, beta=self.beta) for own in self.units.systems)
+            return replace(look, low=estimate, high=estimate), None
+        rows = (contributions_of(own, self.metric, beta=self.beta) for own in units.systems)
+        alike = math.isnan(estimate) or not projection.standard_error > 0
         if np.count_nonzero(np.any([y > 0 for _, y in rows], axis=0)) < FEWEST:
-            return _TOO_FEW
-        if np.any((drawn < 2) & (self.units.sizes > drawn)):
-            return _UNSEEN
-        alike = math.isnan(projection.estimate) or not projection.standard_error > 0
+            return replace(look, note=_TOO_FEW), None
+        if np.any((drawn < 2) & (sizes > drawn)):
+            return replace(look, note=_UNSEEN), None
         if alike or projection.no_evidence:
-            return _ALL_EQUAL
-        return None
+            return replace(look, note=_ALL_EQUAL), None
+        reach = self._reach(projection, draw, drawn)
+        look = replace(look, low=max(least, estimate - reach), high=min(most, estimate + reach))
+        return replace(look, note=note), self._more(projection, draw) if two else None
 
     def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
         """Compute the half length of the interval with `number` units of every stratum."""

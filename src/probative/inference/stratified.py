@@ -5,17 +5,16 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from probative._validation import flag, one_of, open_probability
-from probative.counts import Counts, counts_of
+from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import wilson
 from probative.inference.units import influence, student_quantile
-from probative.metrics import METRICS, bounds, contributions, span
+from probative.metrics import bounds, contributions, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,81 +34,30 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12  # relative to the largest value: smaller deviations count as 0
 
 
-@dataclass(frozen=True, eq=False)
 class Draw:
-    """Units drawn at random within strata."""
+    """Units drawn at random within strata; every stratum has labelled units."""
 
-    stratum: NDArray[np.intp]  # index of the stratum of every labelled unit, from 0
-    sizes: Array  # number of units of the pool in every stratum
-
-    @classmethod
-    def of(cls, stratum: ArrayLike, sizes: ArrayLike) -> Draw:
-        """Check that every stratum has labelled units, and no more than its size."""
-        strata = np.asarray(stratum)
-        pool_sizes = np.asarray(sizes, dtype=np.float64)
-        if strata.ndim != 1 or pool_sizes.ndim != 1:
-            raise InputError(
-                f"stratum: shapes {strata.shape} and {pool_sizes.shape} of sizes; expected two rows"
-            )
-        if not strata.size:
+    def __init__(self, stratum: ArrayLike, sizes: ArrayLike) -> None:
+        # the index of the stratum of every labelled unit, from 0; units of the pool by stratum
+        self.stratum = np.asarray(stratum, dtype=np.intp)
+        self.sizes = np.asarray(sizes, dtype=np.float64)
+        self.labelled, self.pool = len(self.stratum), float(self.sizes.sum())
+        if not self.labelled:
             raise InputError("stratum: no labelled unit; expected at least one")
-        if strata.dtype.kind not in "iu" or strata.min() < 0 or strata.max() >= len(pool_sizes):
-            raise InputError(f"stratum: expected whole numbers from 0 to {len(pool_sizes) - 1}")
-        if not np.all(
-            np.isfinite(pool_sizes) & (pool_sizes >= 0) & (pool_sizes == np.rint(pool_sizes))
-        ):
-            raise InputError("sizes: expected numbers of units, 0 or more")
-        draw = cls(strata.astype(np.intp), pool_sizes)
-        few = np.flatnonzero((draw.drawn == 0) & (pool_sizes > 0))
+        self.drawn = np.bincount(self.stratum, minlength=len(self.sizes)).astype(np.float64)
+        few = np.flatnonzero((self.drawn == 0) & (self.sizes > 0))
         if few.size:
             raise InputError(
-                f"stratum: no unit of {few.size} strata with {pool_sizes[few].sum():,.0f} units is "
+                f"stratum: no unit of {few.size} strata with {self.sizes[few].sum():,.0f} units is "
                 f"labelled, the first being number {few[0]}; expected units of each"
             )
-        many = np.flatnonzero(draw.drawn > pool_sizes)
-        if many.size:
-            raise InputError(
-                f"stratum: {draw.drawn[many[0]]:g} units of stratum {many[0]}, which has "
-                f"{pool_sizes[many[0]]:g}; expected no more"
-            )
-        return draw
-
-    @cached_property
-    def drawn(self) -> Array:
-        """Count the labelled units of every stratum."""
-        return np.bincount(self.stratum, minlength=len(self.sizes)).astype(np.float64)
-
-    @cached_property
-    def weights(self) -> Array:
-        """Return how many units of the pool each labelled unit represents."""
-        return (self.sizes[self.stratum]) / self.drawn[self.stratum]
-
-    @property
-    def rest(self) -> Array:
-        """Return the fraction of every stratum that is not labelled."""
-        return 1 - np.divide(
-            self.drawn, self.sizes, out=np.ones_like(self.sizes), where=self.sizes > 0
-        )
-
-    @property
-    def lonely(self) -> NDArray[np.bool_]:
-        """Mark the strata of several units of which only one is labelled."""
-        return np.asarray((self.drawn == 1) & (self.sizes > 1))
-
-    @property
-    def pool(self) -> float:
-        """Return the number of units in the pool."""
-        return float(self.sizes.sum())
-
-    @property
-    def labelled(self) -> int:
-        """Return the number of labelled units."""
-        return len(self.stratum)
-
-    @property
-    def is_census(self) -> bool:
-        """Return True if all units are labelled."""
-        return not np.any(self.rest > 0)
+        # how many units of the pool each labelled unit represents
+        self.weights = self.sizes[self.stratum] / self.drawn[self.stratum]
+        share = np.divide(self.drawn, self.sizes, np.ones_like(self.sizes), where=self.sizes > 0)
+        self.rest: Array = 1 - share  # the fraction of every stratum that is not labelled
+        self.is_census = not np.any(self.rest > 0)
+        # strata of several units of which only one is labelled
+        self.lonely = (self.drawn == 1) & (self.sizes > 1)
 
     def total(self, values: ArrayLike) -> float:
         """Estimate the total over the pool from one value per labelled unit."""
@@ -127,21 +75,9 @@ class _Spread:
 
     variance: float  # with its degrees of freedom (Satterthwaite): 0 without evidence
     degrees_of_freedom: float
-    unit_variance: float  # of all units of the pool: decides that of a simple random sample
     by_stratum: Array  # what each stratum adds to the variance
-
-    def worth(self, draw: Draw, *, finite: bool = True) -> float:
-        """Return the n at which a simple random sample has this variance; NaN if unknown."""
-        pool, unit = draw.pool, self.unit_variance
-        if not unit > 0:
-            return pool if finite and draw.is_census else math.nan
-        return pool**2 * unit / (self.variance + (pool * unit if finite else 0.0))
-
-    def design_effect(self, draw: Draw, *, finite: bool = True) -> float:
-        """Divide the variance by that of as many simple random units; NaN if unknown."""
-        pool, n = draw.pool, draw.labelled
-        random = pool**2 * (1 / n - (1 / pool if finite else 0.0)) * self.unit_variance
-        return self.variance / random if random > 0 else math.nan
+    worth: float  # the number of simple random units with this variance; NaN if unknown
+    design_effect: float  # the variance over that of as many simple random units; NaN if unknown
 
 
 def spread_of(
@@ -171,7 +107,13 @@ def spread_of(
         np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum()
     )
     known = variance**2 / satterthwaite if satterthwaite > 0 else 0.0
-    return _Spread(variance, known, all_units, parts)
+    pool, whole = draw.pool, 1.0 if finite else 0.0
+    worth = pool if finite and draw.is_census else math.nan
+    if all_units > 0:
+        worth = pool**2 * all_units / (variance + whole * pool * all_units)
+    random = pool**2 * (1 / draw.labelled - whole / pool) * all_units
+    effect = variance / random if random > 0 else math.nan
+    return _Spread(variance, known, parts, worth, effect)
 
 
 def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
@@ -319,13 +261,8 @@ def influences(
     counts: Counts, draw: Draw, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[float, Array]:
     """Return the score of the pool and the influence (x - F·y)/Y of every labelled unit."""
-    target = _target(counts, _projected(counts, draw), draw, metric, beta)
+    target = _target(counts, (counts * draw.weights).sum(), draw, metric, beta)
     return target.value, target.moves
-
-
-def _projected(counts: Counts, draw: Draw) -> Counts:
-    """Estimate the counts of the pool."""
-    return (counts * draw.weights).sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,6 +276,7 @@ class _Target:
     empty: NDArray[np.bool_]  # the labelled units in which nothing counts
     miss: float  # the influence of an item that nobody returned, and its share of the denominator
     missed: float
+    items: Array  # by how much one item changes a score: a tp, fp, fn and tn; none for differences
     judged: _Judged | None = None  # the residuals of the influences after a judge; None without one
 
     def is_known(self, draw: Draw) -> bool:
@@ -388,7 +326,6 @@ class PoolScores:
     finite: bool  # True if only the pool matters; else it is a random sample of a larger population
     disputed: Array | None  # by labelled unit, items that only some systems returned; None: unknown
     _targets: tuple[_Target, ...]
-    _item_moves: tuple[Array, ...]
 
     @classmethod
     def of(
@@ -404,38 +341,48 @@ class PoolScores:
         disputed: ArrayLike | None = None,
     ) -> PoolScores:
         """Estimate the scores of the pool from counts with one row per labelled unit."""
-        one_of("metric", metric, METRICS)
-        level, finite = open_probability("level", level), flag("finite", finite)
-        for number, counts in enumerate(systems):
-            if counts_of(f"systems[{number}]", counts).shape != (draw.labelled,):
-                raise InputError(
-                    f"systems[{number}]: counts of shape {counts.shape}; expected one row for each "
-                    f"of the {draw.labelled:,} labelled units"
-                )
-        totals = [_projected(counts, draw) for counts in systems]
-        items = [_item_moves(total, metric, beta) for total in totals]
+        totals = [(counts * draw.weights).sum() for counts in systems]
         targets = [
-            _target(counts, total, draw, metric, beta, float(own[2]))
-            for counts, total, own in zip(systems, totals, items, strict=True)
+            _target(counts, total, draw, metric, beta)
+            for counts, total in zip(systems, totals, strict=True)
         ]
         if judge is not None and not any(math.isnan(target.value) for target in targets):
             scores = [(t.value, t.moves) for t in targets]
             opinions = judge.explain(scores, totals, draw, metric, beta)
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
         disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
-        return cls(draw, metric, level, finite, disputed_items, tuple(targets), tuple(items))
+        return cls(draw, metric, level, finite, disputed_items, tuple(targets))
 
     def score(self, system: int = 0) -> Projection:
         """Estimate the score of a system."""
         target, between = self._targets[system], bounds(self.metric)
-        even_units = self._even_units(target)
+        # Kish's number of units of equal weight; fully labelled strata add no variance
+        weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
+        left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
+        open_ = float(left @ weight**2)
+        even_units = float(weight.sum()) ** 2 / open_ if open_ > 0 else math.inf
         limits = partial(_score_limits, even_units=even_units, level=self.level, between=between)
         return self._narrower(target, between, limits)
 
     def difference(self, a: int = 0, b: int = 1) -> Projection:
         """Estimate the score of system `b` minus that of system `a`."""
-        target, most = self._difference(a, b), span(self.metric)
-        known = target.is_known(self.draw)
+        first, second = self._targets[a], self._targets[b]
+        swing = max(_swing(first.items, second.items), _swing(second.items, first.items))
+        judged = None
+        if first.judged is not None and second.judged is not None:
+            judged = second.judged - first.judged
+        target = _Target(
+            second.value - first.value,
+            second.moves - first.moves,
+            None if self.disputed is None else swing * self.disputed,
+            swing,
+            first.empty & second.empty,
+            second.miss - first.miss,
+            min(first.missed, second.missed),
+            np.zeros(0),
+            judged,
+        )
+        most, known = span(self.metric), target.is_known(self.draw)
         limits = partial(_difference_limits, level=self.level, most=most, known=known)
         return self._narrower(target, (-most, most), limits)
 
@@ -455,30 +402,6 @@ class PoolScores:
         effect = _JudgeEffect(judged.estimate - target.value, width, strata)
         return replace(judged, judge=effect)
 
-    def _difference(self, a: int, b: int) -> _Target:
-        first, second = self._targets[a], self._targets[b]
-        swing = max(_swing(self._item_moves[k], self._item_moves[m]) for k, m in ((a, b), (b, a)))
-        judged = None
-        if first.judged is not None and second.judged is not None:
-            judged = second.judged - first.judged
-        return _Target(
-            second.value - first.value,
-            second.moves - first.moves,
-            None if self.disputed is None else swing * self.disputed,
-            swing,
-            first.empty & second.empty,
-            second.miss - first.miss,
-            min(first.missed, second.missed),
-            judged,
-        )
-
-    def _even_units(self, target: _Target) -> float:
-        """Return Kish's number of units of equal weight; fully labelled strata add no variance."""
-        weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
-        left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
-        open_ = float(left @ weight**2)
-        return float(weight.sum()) ** 2 / open_ if open_ > 0 else math.inf
-
     def _project(
         self, target: _Target, between: tuple[float, float], limits: _Limits
     ) -> Projection:
@@ -497,47 +420,38 @@ class PoolScores:
             high,
             math.sqrt(spread.variance),
             spread.degrees_of_freedom,
-            spread.design_effect(draw, finite=finite),
-            spread.worth(draw, finite=finite),
+            spread.design_effect,
+            spread.worth,
             spread.by_stratum,
             None,
             () if math.isnan(value) else tuple(doubts),
         )
 
 
-def _target(
-    counts: Counts, total: Counts, draw: Draw, metric: str, beta: float, miss: float = 0.0
-) -> _Target:
+def _target(counts: Counts, total: Counts, draw: Draw, metric: str, beta: float) -> _Target:
     """Compute the score of a system and the influence of every unit; NaN where it is undefined."""
     x, y = contributions(counts, metric, at=total, beta=beta)
+    # what one item adds to numerator and denominator: tp, fp, fn and tn, in this order
+    tp, fp, fn, tn = np.eye(4)
+    rows = Counts(tp, fp, fn, None if total.tn is None else tn)
+    item_x, item_y = map(np.asarray, contributions(rows, metric, at=total, beta=beta))
+    top, below = contributions(total, metric, at=total, beta=beta)
+    items = influence(item_x, item_y, top, below) if below > 0 else np.zeros(4)
     bottom, empty = draw.total(y), np.asarray(y == 0)
     if not bottom > 0:
         nothing = np.zeros(draw.labelled)
-        return _Target(math.nan, nothing, nothing, 0.0, empty, 0.0, 0.0)
+        return _Target(math.nan, nothing, nothing, 0.0, empty, 0.0, 0.0, items)
     value = draw.total(x) / bottom
     moves, reach = influence(x, y, draw.total(x), bottom), np.asarray(y / bottom)
-    _, sizes = _items(total, metric, beta) / bottom
-    return _Target(value, moves, reach, float(sizes.max()), empty, miss, float(sizes[2]))
+    sizes, miss = item_y / bottom, float(items[2])
+    item, missed = float(sizes.max()), float(sizes[2])
+    return _Target(value, moves, reach, item, empty, miss, missed, items)
 
 
 def _swing(of_a: Array, of_b: Array) -> float:
     """Return by how much a correct item that only B has returned changes the difference."""
     right, wrong, missed, left_alone = *of_b[:2], *of_a[2:]
     return abs(float((right - wrong) - (missed - left_alone)))
-
-
-def _item_moves(total: Counts, metric: str, beta: float) -> Array:
-    """Return by how much one item changes a score: a tp, fp, fn and tn, in this order."""
-    x, y = _items(total, metric, beta)
-    top, bottom = contributions(total, metric, at=total, beta=beta)
-    return influence(x, y, top, bottom) if bottom > 0 else np.zeros(4)
-
-
-def _items(total: Counts, metric: str, beta: float) -> Array:
-    """Return what one item adds to numerator and denominator: tp, fp, fn and tn, in this order."""
-    tp, fp, fn, tn = np.eye(4)
-    rows = Counts(tp, fp, fn, None if total.tn is None else tn)
-    return np.array(contributions(rows, metric, at=total, beta=beta), dtype=np.float64)
 
 
 # --- A judge's opinion on every unit of the pool
@@ -573,23 +487,9 @@ class _Judged:
 class Judge:
     """A judge's opinion on every unit of a pool, labelled or not."""
 
-    counts: tuple[Counts, ...]  # of each system against the judge, one row per unit of the pool
+    counts: Sequence[Counts]  # of each system against the judge, one row per unit of the pool
     stratum: NDArray[np.intp]  # index of the stratum of every unit
     labelled: NDArray[np.intp]  # indices of the labelled units in the pool, as labelled
-
-    @classmethod
-    def of(cls, counts: Sequence[Counts], stratum: Any, labelled: Any, draw: Draw) -> Judge:
-        """Check that the pool is that of the draw; build the judge."""
-        strata, rows = np.asarray(stratum), np.asarray(labelled)
-        if any(system.shape != strata.shape for system in counts):
-            raise InputError(
-                f"judge: counts of {[system.shape for system in counts]} units; expected "
-                f"{strata.shape}"
-            )
-        sizes = np.bincount(strata, minlength=len(draw.sizes))
-        if not np.array_equal(sizes, draw.sizes) or not np.array_equal(strata[rows], draw.stratum):
-            raise InputError("judge: other strata than those of the labelled units")
-        return cls(tuple(counts), strata.astype(np.intp), rows.astype(np.intp))
 
     def explain(
         self,
@@ -655,7 +555,7 @@ def allocate(
     # One more unit from stratum h lowers the variance by N_h² S_h² / (n_h (n_h + 1)), which falls
     # with n_h, so the greedy choice is optimal (T. Wright, The American Statistician 66, 2012).
     size = np.asarray(sizes, dtype=np.int64)
-    gain = np.asarray(size * np.asarray(spreads, dtype=np.float64), dtype=np.float64)
+    gain = np.asarray(size * np.asarray(spreads), dtype=np.float64)
     drawn = np.minimum(np.broadcast_to(np.asarray(least, dtype=np.int64), size.shape), size).copy()
     if not drawn.sum() <= n <= size.sum():
         raise ValueError(f"{n} units; expected {drawn.sum()} to {size.sum()}")

@@ -79,8 +79,10 @@ class Lattice:
         """Reduce the steps to a basis by Euclid's algorithm, and shear it upright."""
         a = c = e = 0
         for step in walk.steps.tolist():
-            a, c, rest = _euclid(a, c, *step)
-            e = math.gcd(e, rest)
+            x, f = step
+            while x:  # (a, c) and the step become (gcd of a and x, …) and (0, f)
+                a, c, x, f = x, f, a % x, c - a // x * f
+            e = math.gcd(e, f)
             if a == e == 1:
                 break
         if a and e:
@@ -95,13 +97,6 @@ class Lattice:
         i = points[..., 0] // max(self.a, 1)
         j = (points[..., 1] - self.c * i) // max(self.e, 1)
         return np.stack([i, j], axis=-1)
-
-
-def _euclid(a: int, c: int, x: int, f: int) -> tuple[int, int, int]:
-    """Reduce the vectors (a, c) and (x, f) to (gcd of a and x, …) and (0, rest)."""
-    while x:
-        a, c, x, f = x, f, a % x, c - a // x * f
-    return a, c, f
 
 
 def walk_of_units(cases: Array, number: Ints) -> Walk:

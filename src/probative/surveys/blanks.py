@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections import defaultdict, deque
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,6 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.labels import factorise_each
 from probative.matching.choices import how_to_read
 from probative.reading.alignment import align
 from probative.reading.annotations import TEXT_COLUMNS, RowIds, Text
@@ -170,7 +170,7 @@ class _TableBlanks:
 
     kind: str  # csv, tsv, jsonl or json
     form: str  # the name of the format for `input_format`
-    names: tuple[str, ...]  # the columns that are written
+    names: Sequence[str]  # the columns that are written
     rows: Sequence[Sequence[Any]]  # their cells
     answer: str  # the column that annotators fill in
     part_of_row: NDArray[Any] | None = None  # sentence or unit of every row, if several share one
@@ -190,16 +190,6 @@ class _TableBlanks:
         """Return how to read an annotated file."""
         blank = "" if self.kind in _DELIMITED else None
         return {"format": self.form, "column": self.answer, "blank": blank}
-
-    @property
-    def ids(self) -> RowIds | None:
-        """Return the identifiers of the rows, from the first column that holds only these."""
-        column = next((n for n in self.names if n and _ID.fullmatch(plain_name(n))), None)
-        if column is None:
-            return None
-        place = self.names.index(column)
-        codes, names = factorise_each((str(row[place]) for row in self.rows), len(self.rows))
-        return RowIds(column, codes, tuple(names))
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the rows of some units, with an empty last column for gold."""
@@ -230,10 +220,8 @@ def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableB
     """Read the columns of a table that annotators may see; never those of the systems' labels."""
     source, unit = opened.source, opened.options.unit
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
-    asked, labels = [str(column) for column in keep], [str(c) for c in pool.reading.columns]
-    records = [dict(zip(names, row, strict=True)) for row in rows]
-    kept = _kept_names(source, names, records, asked, labels, unit)
-    places = [names.index(name) for name in kept]
+    labels = [str(column) for column in pool.reading.columns]
+    kept, rows = _visible(source, names, rows, keep, labels, unit)
     note = (
         f"{source.name}: has no known column of texts, so the sample names its rows by "
         f"{listed(kept)} only; keep= adds columns for annotators"
@@ -258,8 +246,8 @@ def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableB
     return _TableBlanks(
         kind,
         "table",
-        tuple(kept),
-        [[row[place] for place in places] for row in rows],
+        kept,
+        rows,
         "tag" if pool.task == "entities" else "label",
         part_of_row,
         delimiter,
@@ -272,18 +260,19 @@ def _is_text(name: str) -> bool:
     return plain_name(name) in TEXT_COLUMNS or is_beside(plain_name(name))
 
 
-def _kept_names(
+def _visible(
     source: Source,
     names: Sequence[str],
-    records: Sequence[dict[str, Any]],
-    keep: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    keep: Sequence[int | str],
     labels: Sequence[str],
     unit: str | None = None,
     sure: Sequence[str] = (),
-) -> list[str]:
-    """Return the columns to write; refuse requested columns that are missing or hold labels."""
+) -> tuple[list[str], list[list[Any]]]:
+    """Return the columns to write and their cells; refuse requested ones without or with labels."""
     # further columns than those of `keep` and `sure` hold no objects, which may be anything
-    for name in keep:
+    asked = [str(column) for column in keep]
+    for name in asked:
         if name not in names:
             raise source.error(
                 f"there is no column {name!r}; expected one of {listed(list(names))} for keep="
@@ -295,20 +284,21 @@ def _kept_names(
             )
     # columns that hold or identify a text and cannot be a system's output
     safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
-    kept = [n for n in names if n in keep or (n in safe and n not in labels)]
+    kept = [n for n in names if n in asked or (n in safe and n not in labels)]
 
     def is_plain(name: str) -> bool:
-        values = [record.get(name) for record in records]
+        values = [row[names.index(name)] for row in rows]
         parts = [part for value in values if isinstance(value, list) for part in value]
         return all(isinstance(p, str) for p in parts) and dict not in set(map(type, values))
 
-    shown = [n for n in names if n in (*keep, *sure) or (n in kept and is_plain(n))]
+    shown = [n for n in names if n in (*asked, *sure) or (n in kept and is_plain(n))]
     if not kept or not shown:
         raise source.error(
             f"no column of texts or ids is known among {listed(list(names))}; expected keep= with "
             "the columns for annotators"
         )
-    return shown
+    places = [names.index(name) for name in shown]
+    return shown, [[row[place] for place in places] for row in rows]
 
 
 def _rows_of_table(
@@ -346,8 +336,8 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
     records = objects_of(source)
     keys = list(dict.fromkeys(key for record in records for key in record))
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
-    wanted = [str(column) for column in keep]
-    names = _kept_names(source, keys, records, wanted, taken, sure=TOKENS)
+    cells = [[record.get(key) for key in keys] for record in records]
+    names, cells = _visible(source, keys, cells, keep, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
 
     def shown(value: Any) -> Any:
@@ -363,10 +353,10 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
         tokens = record.get("tokens", record.get("words")) or []
         return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
 
-    rows = [[shown(record.get(name)) for name in names] for record in records]
-    form = "rows" if tagged else "jsonl"
+    rows = [[shown(cell) for cell in row] for row in cells]
     texts = [words(record) for record in records]
-    return _TableBlanks("jsonl", form, tuple(names), rows, answer, sentences=texts)
+    form = "rows" if tagged else "jsonl"
+    return _TableBlanks("jsonl", form, names, rows, answer, sentences=texts)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
@@ -382,7 +372,7 @@ def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlank
     tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
     kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
-    blanks = _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
+    blanks = _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
     _same_number(blanks, pool, str(path), "lines")
     return blanks
 
@@ -406,12 +396,10 @@ def _open_documents(
     else:
         source = load(path, encoding=pool.reading.encoding)
         kind, delimiter, there, cells = _rows_of_table(source)
-        records = [dict(zip(there, row, strict=True)) for row in cells]
-        wanted = [*key, *map(str, keep)]
         outputs = [*map(str, pool.reading.columns), *(sides[i].column for i in same)]
-        names = _kept_names(source, there, records, wanted, outputs)
-        held = [KEY_BORDER.join(str(record[name]) for name in key) for record in records]
-        rows = [[record[name] for name in names] for record in records]
+        names, rows = _visible(source, there, cells, [*key, *keep], outputs)
+        places = [names.index(name) for name in key]
+        held = [KEY_BORDER.join(str(row[place]) for place in places) for row in rows]
         keep = ()
     if keep:
         raise InputError("keep: there are no other columns; expected it left out", path)
@@ -423,7 +411,7 @@ def _open_documents(
             path,
         )
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
-    return _TableBlanks(kind, "records", tuple(names), ordered, _GOLD_KEY, delimiter=delimiter)
+    return _TableBlanks(kind, "records", names, ordered, _GOLD_KEY, delimiter=delimiter)
 
 
 # --- Opening the text of a pool in any format
@@ -499,13 +487,15 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
         lengths = [len(sentence) for sentence in blanks.sentences]
         first = np.concatenate([[0], np.cumsum(lengths)])
         align(Text(name, first, sentences=blanks.sentences), text, by=pool.reading.align_by)
-    ids = blanks.ids
-    if isinstance(text, RowIds) and ids is not None and ids.column == text.column:
-        mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, text))
-        for row, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
+    # the first column that holds only identifiers
+    column = next((n for n in blanks.names if n and _ID.fullmatch(plain_name(n))), None)
+    if isinstance(text, RowIds) and column is not None and column == text.column:
+        mine = (str(row[blanks.names.index(column)]) for row in blanks.rows)
+        theirs = (text.names[code] for code in text.codes)
+        for number, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
             if own != their:
                 raise InputError(
-                    f"row {row} has {ids.column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
+                    f"row {number} has {column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
                     f"expected the same rows in the same order",
                     name,
                 )
@@ -614,22 +604,17 @@ def _read_annotated(
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
     """Read the annotations of all complete draws; return how many there are, and their counts."""
     # units of a draw that somebody labelled first need not be a random part of it
-    wrong = InputError("design: no draw; expected at least one")
-    for done in range(len(design.batches), 0, -1):
-        try:
-            return done, _read_annotated(design, pool, annotated, done)
-        except InputError as error:  # report the error of reading all draws
-            wrong = error if done == len(design.batches) else wrong
-    raise wrong
-
-
-def say_what_is_out(design: Design, done: int) -> list[str]:
-    """Note the draws of a design that are not annotated yet."""
-    if done == len(design.batches):
-        return []
-    draws, units = len(design.batches), sum(map(sum, design.batches[done:]))
-    to_come = counted(units, design.unit)
-    return [f"{done} of {draws} draws are annotated; {to_come} are still to come"]
+    draws = len(design.batches)
+    try:
+        return draws, _read_annotated(design, pool, annotated, draws)
+    except InputError:
+        for done in range(draws - 1, 0, -1):
+            with suppress(InputError):  # the error of reading all draws is reported
+                found = _read_annotated(design, pool, annotated, done)
+                to_come = counted(sum(map(sum, design.batches[done:])), design.unit)
+                note = f"{done} of {draws} draws are annotated; {to_come} are still to come"
+                return done, replace(found, notes=(*found.notes, note))
+        raise
 
 
 def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:

@@ -30,7 +30,7 @@ from probative.results import (
     EstimatedStratum,
     RandomizationTest,
 )
-from probative.surveys.blanks import read_draws, say_what_is_out
+from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
 from probative.wording.surveys import certain_verdict
@@ -58,15 +58,25 @@ class _Survey:
     pool: Pool
     answers: Annotated
     draw: Draw
+    options: EstimateOptions
 
-    def project(self, name: str, options: EstimateOptions) -> PoolScore:
+    @property
+    def how(self) -> dict[str, Any]:
+        """Return how every score is estimated."""
+        return {"level": self.options.level, "beta": self.options.beta}
+
+    @property
+    def method(self) -> str:
+        """Return the name of the method of the intervals."""
+        return "stratified" if self.items is None else "rare-items"
+
+    def project(self, name: str) -> PoolScore:
         """Prepare the estimates of the pool in one metric."""
         metric = scored_as(self.answers.matched, name)
-        how: dict[str, Any] = {"level": options.level, "beta": options.beta}
-        how |= {"finite": not options.population, "judge": self.judge}
-        how["disputed"] = self.pool.disputed[self.design.units.number]
-        scores = PoolScores.of(self.answers.counts, self.draw, metric, **how)
-        return PoolScore(name, self, scores, options)
+        known: dict[str, Any] = {"finite": not self.options.population, "judge": self.judge}
+        known["disputed"] = self.pool.disputed[self.design.units.number]
+        scores = PoolScores.of(self.answers.counts, self.draw, metric, **self.how, **known)
+        return PoolScore(name, self, scores)
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -78,7 +88,7 @@ class _Survey:
         counts = [judged.items.counts(k, by=by) for k in range(len(self.pool.names))]
         if self.answers.counts[0].tn is None:
             counts = [replace(own, tn=None) for own in counts]
-        return Judge.of(counts, self.design.stratum_of, self.design.units.number, self.draw)
+        return Judge(counts, self.design.stratum_of, self.design.units.number)
 
     @cached_property
     def items(self) -> ItemStrata | None:
@@ -93,6 +103,7 @@ class _Survey:
             self.design.units.number,
             known.tp + known.fn,
             self.pool.probability,
+            finite=not self.options.population,
         )
 
 
@@ -103,42 +114,31 @@ class PoolScore(PairScore):
     metric: str  # as users know it
     survey: _Survey
     scores: PoolScores
-    options: EstimateOptions
-
-    @property
-    def method(self) -> str:
-        """Return the name of the method of the intervals."""
-        return "stratified" if self._items is None else "rare-items"
-
-    def shares(self, goal: str) -> list[float]:
-        """Return the share of each stratum in the variance of the goal of the sample."""
-        two = goal == "difference" and len(self.survey.pool.names) > 1
-        parts = (self.scores.difference() if two else self.scores.score()).by_stratum
-        total = float(parts.sum())
-        return [float(part) / total if total > 0 else 0.0 for part in parts]
 
     def score(self, system: int) -> EstimatedScore:
         """Estimate the score of a system."""
         found: Any = self.scores.score(system)
-        known = _known(found)
-        if self._items is not None:
-            found = rare_score(self._items, self.scores.metric, system=system, **self._how)
-        known |= {"level": self.options.level, "note": "; ".join(found.notes) or None}
+        known, survey = _known(found), self.survey
+        if survey.items is not None:
+            found = rare_score(survey.items, self.scores.metric, system=system, **survey.how)
+        known |= {"level": survey.options.level, "note": "; ".join(found.notes) or None}
         limits = found.estimate, found.low, found.high
-        return EstimatedScore(self.survey.pool.names[system], self.metric, *limits, **known)
+        return EstimatedScore(survey.pool.names[system], self.metric, *limits, **known)
 
     @cached_property
     def _found(self) -> Callable[[int, int], Any]:
-        return cache(self._estimate_difference)
-
-    def _estimate_difference(self, a: int, b: int) -> Any:
         """Estimate a difference: with its standard error, or by the strata of rare items."""
-        if self._is_same(a, b):  # the difference is 0, whatever the labels are
+
+        def estimated(a: int, b: int) -> Any:
             projection = self.scores.difference(a, b)
-            return replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
-        if self._items is None:
-            return self.scores.difference(a, b)
-        return rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
+            if self._is_same(a, b):  # the difference is 0, whatever the labels are
+                return replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
+            items = self.survey.items
+            if items is None:
+                return projection
+            return rare_difference(items, self.scores.metric, a=a, b=b, **self.survey.how)
+
+        return cache(estimated)
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of the two systems in the pool."""
@@ -146,14 +146,14 @@ class PoolScore(PairScore):
         limits = found.estimate, found.low, found.high
         scores = self.score(i).estimate, self.score(j).estimate
         note = "; ".join(found.notes) or None
-        return Difference(self.metric, self.method, level, *limits, *scores, nan, note=note)
+        return Difference(self.metric, self.survey.method, level, *limits, *scores, nan, note=note)
 
     def posterior(self, i: int, j: int) -> StudentPosterior | LimitsPosterior:
         """Return Student's distribution of the difference, or one from its interval."""
         found, most = self._found(i, j), span(self.scores.metric)
-        if self._items is not None and not self._is_same(i, j):
+        if self.survey.items is not None and not self._is_same(i, j):
             limits = found.estimate, found.low, found.high
-            return LimitsPosterior(*limits, self.options.level, most)
+            return LimitsPosterior(*limits, self.survey.options.level, most)
         error, freedom = found.standard_error, found.degrees_of_freedom
         if self._is_same(i, j) or not error > 0:
             error, freedom = 0.0, inf
@@ -169,7 +169,7 @@ class PoolScore(PairScore):
                 self.metric,
                 "two-sided",
                 self.survey.pool.unit,
-                "student" if self._items is None else "limits",
+                "student" if self.survey.items is None else "limits",
                 self._found(i, j).estimate,
                 1.0 if self._is_open(i, j) else min(1.0, 2 * tail),
                 self.survey.draw.labelled,
@@ -194,23 +194,12 @@ class PoolScore(PairScore):
         return self.survey.pool.is_same(a, b)
 
     def _lacks_evidence(self, a: int, b: int) -> bool:
-        projection = self.scores.difference(a, b)
-        return not self._is_same(a, b) and self._items is None and projection.no_evidence
+        found = self._found(a, b)
+        return not self._is_same(a, b) and self.survey.items is None and found.no_evidence
 
     def _is_open(self, a: int, b: int) -> bool:
         """Return True if there is no probability of the difference."""
         return self._lacks_evidence(a, b) or isnan(self._found(a, b).estimate)
-
-    @property
-    def _how(self) -> dict[str, float]:
-        return {"level": self.options.level, "beta": self.options.beta}
-
-    @property
-    def _items(self) -> ItemStrata | None:
-        items = self.survey.items
-        if items is None or items.finite == self.scores.finite:
-            return items
-        return replace(items, finite=self.scores.finite)
 
 
 def _known(projection: Projection) -> dict[str, Any]:
@@ -300,15 +289,12 @@ def estimate(
         known = replace(known, judge=SystemSource("judge", path, fingerprint(judge)))
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
-    out = say_what_is_out(known, done)
     known = known.first(done)
-    draw = Draw.of(known.units.stratum, [stratum.size for stratum in known.strata])
-    survey = _Survey(known, pool, answers, draw)
+    draw = Draw(known.units.stratum, [stratum.size for stratum in known.strata])
+    survey = _Survey(known, pool, answers, draw, options)
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
-    projected = {
-        name: survey.project(name, options) for name in dict.fromkeys((*shown_metrics, *compared))
-    }
+    projected = {name: survey.project(name) for name in dict.fromkeys((*shown_metrics, *compared))}
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
     choices = Choices(pool.unit, options.level, options.rope, Comparison.power, random_generator(0))
@@ -342,13 +328,13 @@ def estimate(
         scores=tuple(estimated),
         comparisons=tuple(gaps),
         verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
-        strata=_strata(known, answers, first.shares(known.goal)),
+        strata=tuple(_strata(survey, first.scores)),
         worth=worth,
         metric=compared[0],
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*dict.fromkeys(read), *answers.notes, *out, *open_),
+        notes=(*dict.fromkeys(read), *answers.notes, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),
@@ -356,24 +342,25 @@ def estimate(
             f"labelled:{known.size}-of-{known.pool.units}",
             f"strata:{len(known.strata)}",
             ",".join(shown_metrics),
-            first.method,
+            survey.method,
             "" if known.judge is None else "judge",
         ),
     )
 
 
-def _strata(
-    design: Design, answers: Annotated, shares: Sequence[float]
-) -> tuple[EstimatedStratum, ...]:
-    """Summarise the labelled units of each stratum."""
-    strata = []
-    for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
+def _strata(survey: _Survey, scores: PoolScores) -> Iterator[EstimatedStratum]:
+    """Summarise the labelled units of each stratum, and its share in the variance of the goal."""
+    design, counts = survey.design, survey.answers.counts
+    two = design.goal == "difference" and len(counts) > 1
+    parts = (scores.difference() if two else scores.score()).by_stratum
+    total = float(parts.sum())
+    for number, (own, part) in enumerate(zip(design.strata, parts.tolist(), strict=True)):
         mine = design.units.stratum == number
         labelled = int(np.count_nonzero(mine))
-        tables = [counts[mine].sum() for counts in answers.counts]
+        tables = [system[mine].sum() for system in counts]
         items, *right = (
             float(n) / max(labelled, 1) for n in (tables[0].positives, *(t.tp for t in tables))
         )
         by_system = dict(zip(design.systems, right, strict=True))
-        strata.append(EstimatedStratum(own.name, own.size, labelled, items, by_system, share))
-    return tuple(strata)
+        share = part / total if total > 0 else 0.0
+        yield EstimatedStratum(own.name, own.size, labelled, items, by_system, share)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+import math
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +22,6 @@ from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
 from probative.reading.annotations import (
     Labels,
-    LabelSets,
     Records,
     RowIds,
     Segmented,
@@ -80,11 +79,10 @@ def _read_sides(
             f"columns: {', '.join(map(str, columns))} for {what}; expected one for all, or one for "
             f"each"
         )
-    if 1 < len(columns) < len(given):
-        columns.append(None)  # no column was named for the judge
+    # one column is that of all outputs; none is named for the judge
+    columns = columns * len(given) if len(columns) == 1 else [*columns, None]
     sides: list[Annotations] = []
-    for number, data in enumerate(given):
-        column = columns[min(number, len(columns) - 1)]
+    for number, (data, column) in enumerate(zip(given, columns, strict=False)):
         default = f"systems, number {number + 1}"
         side = annotations_of(data, default, replace(options, column=column))
         if isinstance(side, (Segmented, Samples)):
@@ -118,8 +116,8 @@ def _usual_name(given: Any, number: int) -> str:
 # --- Confidences, from a column of the outputs
 
 
-def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: HowToRead) -> Pool:
-    """Return the pool with the confidences of its rows, and the variance that they imply."""
+def _add_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: HowToRead) -> None:
+    """Give the pool the confidences of its rows, and the variance that they imply."""
     # one probability per row (item, token): the mean over the outputs
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
@@ -142,25 +140,35 @@ def _with_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: H
         numbers = np.asarray(np.mean(by_output, axis=0))
     else:
         numbers = _probabilities("scores", scores)
-    matched, n_rows, part = pool.matched, len(numbers), None  # the part as read of every row
+    matched, n_rows = pool.matched, len(numbers)
     if n_rows == matched.items.n_units:
-        part = np.arange(n_rows)
+        part = np.arange(n_rows)  # the part as read of every row
     elif matched.task == "entities" and n_rows == matched.gold.text.n_tokens:
         part = matched.gold.text.sentence
-    elif matched.task == "labels" and n_rows == len(matched.gold):
+    elif (
+        matched.task == "labels" and n_rows == len(matched.gold) and matched.gold.units is not None
+    ):
         part = matched.gold.units
-    if part is None:
+    else:
         raise InputError(f"scores: {n_rows} numbers; expected one per token or item of the outputs")
     unsure = numbers * (1 - numbers)
     doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
-    single = pool.is_single and n_rows == pool.n_units
-    return replace(pool, probability=numbers if single else None, doubt=np.asarray(doubt))
+    pool.doubt = np.asarray(doubt, dtype=np.float64)
+    if pool.is_single and n_rows == pool.n_units:
+        pool.probability = numbers
 
 
 def _probabilities(what: str, given: Any) -> Floats:
     """Return numbers from 0 to 1, one per row; refuse others."""
+
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return math.nan
+
     if isinstance(given, Labels):
-        numbers = np.array([_number(name) for name in given.names])[given.codes]
+        numbers = np.array([number(name) for name in given.names])[given.codes]
     elif is_series(given) or isinstance(given, (list, tuple)):
         numbers = checked_numbers(what, given.to_numpy() if hasattr(given, "to_numpy") else given)
     else:
@@ -173,14 +181,6 @@ def _probabilities(what: str, given: Any) -> Floats:
         text = given.names[given.codes[row]] if isinstance(given, Labels) else float(numbers[row])
         raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
     return numbers
-
-
-def _number(text: str) -> float:
-    """Convert a text to a number; return NaN if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
 
 
 # --- Fingerprints of inputs
@@ -212,58 +212,43 @@ _ITEM = "item"
 _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats that accept a column name
 
 
-@dataclass(frozen=True, eq=False)
 class Pool:
     """The outputs of systems on every unit of a pool."""
 
-    matched: Matched  # to each other: the first one takes the place of gold, which is unknown
-    sides: tuple[Annotations, ...]  # the outputs as they were read
-    unit: str  # "sentence", "document", "unit" or "item"
-    reading: ReadingOptions  # completed with what was recognised: the positive class
     probability: Floats | None = None  # mean confidence of the systems in every single item
     doubt: Floats | None = None  # the sum of p(1 - p) over the rows (tokens, items) of every unit
     judged: Matched | None = None  # the outputs matched to a judge's opinion
 
-    @property
-    def task(self) -> str:
-        """Return the task: ``entities``, ``labels`` or ``records``."""
-        return self.matched.task
+    def __init__(
+        self,
+        matched: Matched,  # to each other: the first one takes the place of gold, which is unknown
+        sides: Sequence[Annotations],  # the outputs as they were read
+        unit: str,  # "sentence", "document", "unit" or "item"
+        reading: ReadingOptions,  # completed with what was recognised: the positive class
+    ) -> None:
+        self.matched, self.sides, self.unit, self.reading = matched, sides, unit, reading
+        self.task, self.names, items = matched.task, matched.names, matched.items
+        # every unit is one item with a yes or no, or with one label
+        self.is_single = unit == _ITEM and isinstance(sides[0], Labels)
+        # the unit of every part as read (sentence, item); documents hold several parts
+        document = items.document if unit == "document" else None
+        parts = np.arange(items.n_units) if document is None else document
+        self.unit_of_part = parts.astype(np.intp)
+        self.n_units = int(parts.max(initial=-1)) + 1
+        # of every item that a system returns: its unit, what it counts, and who returns it
+        self.unit_of_item = self.unit_of_part[items.unit]
+        times = items.weights("sentence")
+        self.weight: Floats = items.weight * (np.ones(len(items.unit)) if times is None else times)
+        self.says = items.says
+        # items in every unit that each system (one row per system), all and only some return
+        everyone, anyone = self.says.all(axis=0), self.says.any(axis=0)
+        self.returned = np.stack([self._number_where(own) for own in self.says])
+        self.agreed = self._number_where(everyone)
+        self.disputed = self._number_where(anyone & ~everyone)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the systems."""
-        return self.matched.names
-
-    @property
-    def is_single(self) -> bool:
-        """Return True if every unit is one item with a yes or no, or with one label."""
-        return self.unit == _ITEM and isinstance(self.sides[0], Labels)
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Return the first parts of a signature: the task, and how tags were read."""
-        if isinstance(self.sides[0], LabelSets):
-            return self.task, "sets"
-        scheme = self.matched.scheme
-        return (self.task,) if scheme is None else (self.task, scheme, self.reading.repair)
-
-    @cached_property
-    def n_units(self) -> int:
-        """Return the number of units."""
-        return int(self.unit_of_part.max(initial=-1)) + 1
-
-    @cached_property
-    def unit_of_item(self) -> NDArray[np.intp]:
-        """Return the unit of every item that a system returns."""
-        return self.unit_of_part[self.matched.items.unit]
-
-    @cached_property
-    def unit_of_part(self) -> NDArray[np.intp]:
-        """Return the unit of every part as read (sentence, item); documents hold several parts."""
-        items = self.matched.items
-        if self.unit != "document" or items.document is None:
-            return np.arange(items.n_units)
-        return items.document.astype(np.intp)
+    def _number_where(self, items: Any) -> Floats:
+        unit, weight = self.unit_of_item[items], self.weight[items]
+        return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
 
     def parts_of(self, units: NDArray[Any]) -> NDArray[np.intp]:
         """Return the parts as read (sentences, items) of some units, unit after unit."""
@@ -288,38 +273,9 @@ class Pool:
         options = replace(how_to_read(self.reading), tag_column=None, predicted=False)
         return annotations_of(given, name, options)
 
-    @cached_property
-    def weight(self) -> Floats:
-        """Return what every item counts."""
-        items = self.matched.items
-        times = items.weights("sentence")
-        return items.weight * (np.ones(len(items.unit)) if times is None else times)
-
-    def number_where(self, items: NDArray[np.bool_]) -> Floats:
-        """Count the marked items in every unit."""
-        unit, weight = self.unit_of_item[items], self.weight[items]
-        return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
-
-    @cached_property
-    def returned(self) -> Floats:
-        """Count the items that each system returns: one row per system, one column per unit."""
-        return np.stack([self.number_where(says) for says in self.matched.items.says])
-
-    @cached_property
-    def agreed(self) -> Floats:
-        """Count the items that all systems return, per unit."""
-        return self.number_where(np.asarray(self.matched.items.says.all(axis=0)))
-
-    @cached_property
-    def disputed(self) -> Floats:
-        """Count the items that some systems return and others do not, per unit."""
-        says = self.matched.items.says
-        return self.number_where(np.asarray(says.any(axis=0) & ~says.all(axis=0)))
-
     def is_same(self, a: int, b: int) -> bool:
         """Return True if two systems return the same items."""
-        says = self.matched.items.says
-        return not self.weight[says[a] != says[b]].any()
+        return not self.weight[self.says[a] != self.says[b]].any()
 
 
 def read_pool(
@@ -362,11 +318,11 @@ def read_pool(
         return match_inputs(answer, systems, names=called, **how)
 
     matched = match(systems[0])
-    pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
+    pool = Pool(matched, systems, _unit(matched, by), choices)
     if scores is not None:
-        pool = _with_confidence(pool, scores, outputs, options)
+        _add_confidence(pool, scores, outputs, options)
     if judge is not None:
-        pool = replace(pool, judged=match(sides[-1]))
+        pool.judged = match(sides[-1])
     return pool
 
 
@@ -484,9 +440,8 @@ def _unit(matched: Matched, by: str | None) -> str:
     if by is None or by == matched.unit:
         return matched.unit
     known = [matched.unit, *(["document"] if matched.items.document is not None else [])]
-    if by == _ITEM and matched.task == "labels" and matched.items.n_units == len(matched.gold):
-        return _ITEM
-    if by in known:
+    is_label = matched.task == "labels" and matched.items.n_units == len(matched.gold)
+    if by in known or (by == _ITEM and is_label):
         return by
     listed = " or ".join(map(repr, dict.fromkeys(known)))
     raise InputError(f"by: {shown(by)} is no unit of these outputs; expected {listed}")

@@ -22,6 +22,7 @@ from probative.errors import InputError
 from probative.files import check_target, create_whole, hold, write_whole
 from probative.inference.stratified import sampling_variance, worth_in_random_units
 from probative.options import SampleOptions
+from probative.reading.annotations import LabelSets
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
 from probative.surveys.blanks import encoded, open_blanks
@@ -121,6 +122,10 @@ def _finish(
     new = design.units.number[design.units.batch == len(design.batches) - 1]
     if files is not None and blanks is not None:
         _write_both(encoded(blanks, pool, new), design, files)
+    # how tags were read
+    scheme = pool.matched.scheme
+    read = () if scheme is None else (scheme, pool.reading.repair)
+    facts = ("sets",) if isinstance(pool.sides[0], LabelSets) else read
     about = f"by-{design.unit}", f"for-{design.goal}", f"size:{design.size}", design.basis
     return Sampled(
         task=design.task,
@@ -142,7 +147,7 @@ def _finish(
         units=new,
         files={} if files is None else {name: str(path) for name, path in files.items()},
         notes=tuple(notes),
-        signature=options.signature("sample", *pool.facts, *about),
+        signature=options.signature("sample", pool.task, *facts, *about),
         design=design,
     )
 
@@ -184,7 +189,24 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     pool = read_again(old, folder, outputs=outputs or None, judge=asked.judge, scores=asked.scores)
     evidence, notes = evidence_of(pool, asked.pilot, old.units.number)
     expected = expect(pool, old.goal, evidence)
-    new = _extended(old, expected, add)
+    # allocate the units as well as the earlier draws allow
+    before = [stratum.drawn for stratum in old.strata]
+    looked_at, basis = list(old.strata), old.basis
+    if evidence is not None:
+        basis = expected.why
+        spreads = (expected.spreads(units) for units in old.order)
+        looked_at = [
+            replace(stratum, spread=spread, beside=beside)
+            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
+        ]
+    keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
+    placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
+    drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
+    for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
+        if k > n0 or own.why not in ("all", "least"):
+            why = _reason_of(own.size, int(k), 0 if k == n0 else int(low), basis)
+            looked_at[place] = replace(own, why=why)
+    new = replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
     blanks = None
     if files is not None:
         if old.pool.path is None:
@@ -199,27 +221,6 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
         blanks = open_blanks(text, pool, given, old.written.get("keep", ()))
     options = replace(asked.options, rng=old.seed)
     return _finish(new, expected, options, pool, blanks, files, notes)
-
-
-def _extended(old: Design, expected: Expected, add: int) -> Design:
-    """Return the design with `add` more units, allocated as well as the earlier draws allow."""
-    before = [stratum.drawn for stratum in old.strata]
-    looked_at, basis = list(old.strata), old.basis
-    if expected.evidence is not None:
-        basis = expected.why
-        spreads = (expected.spreads(units) for units in old.order)
-        looked_at = [
-            replace(stratum, spread=spread, beside=beside)
-            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
-        ]
-    keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
-    placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
-    drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
-    for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
-        if k > n0 or own.why not in ("all", "least"):
-            why = _reason_of(own.size, int(k), 0 if k == n0 else int(low), basis)
-            looked_at[place] = replace(own, why=why)
-    return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
 
 _UNITS = ("sentence", "document", "unit", "item")

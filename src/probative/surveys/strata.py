@@ -149,7 +149,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     # of the score.
     sizes = np.array([len(own.units) for own in layers])
     drawn, _ = numbers_of(layers, expected, size)
-    draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
+    draw = Draw(np.repeat(np.arange(len(layers)), drawn), sizes)
     reach = [expected.reach[own.units] for own in layers]
     parts = sizes * [own.mean() for own in reach]
     few = (draw.drawn < _FEW_UNITS) & (draw.rest > 0)
@@ -351,7 +351,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     """Compute the expected mean and variance of every unit of a pool, for the goal of a sample."""
     right = _chances(pool, evidence)
     missed = _missed(pool, evidence)
-    says = pool.matched.items.says
+    says = pool.says
     weight = pool.weight
     returned = pool.returned.sum(axis=1)
     expected = (weight * says * right).sum(axis=1)
@@ -391,7 +391,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
 
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
     """Return the probability that each returned item is right."""
-    says = pool.matched.items.says
+    says = pool.says
     if pool.probability is not None and pool.matched.positive is not None:
         return np.asarray(pool.probability[pool.unit_of_item])  # p is the probability of "yes"
     agreed, disputed = (ALONE if len(says) == 1 else AGREED), DISPUTED

@@ -13,7 +13,7 @@ from probative.inference.sequential import LabelledUnits, order_of_drawing, stra
 from probative.jobs.score import compared_metrics, scored_as
 from probative.options import WatchOptions
 from probative.results import Looks
-from probative.surveys.blanks import read_draws, say_what_is_out
+from probative.surveys.blanks import read_draws
 from probative.surveys.design import open_design
 from probative.surveys.pool import outputs_of, read_again
 
@@ -125,7 +125,7 @@ def watch(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
         a=opened.systems[0],
         b=opened.systems[1] if len(opened.outputs) == 2 else None,
-        notes=(*answers.notes, *say_what_is_out(opened, done), *unused),
+        notes=(*answers.notes, *unused),
         signature=signature,
     )
 
