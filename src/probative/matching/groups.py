@@ -10,6 +10,7 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.matching.choices import groups_of
+from probative.matching.items import distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
 from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans, items_of
 from probative.reading.runs import natural_order
@@ -73,9 +74,7 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
             number, times = gold.repeats.number, gold.repeats.times
             parts.append(number if gold.units is None else number[gold.units])
             parts += [] if times is None else [times]
-        kinds = np.zeros_like(kinds)
-        for part in parts:
-            _, kinds = np.unique(kinds * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
+        _, kinds = distinct_rows(parts)
         units = units if gold.units is None else gold.units
     order = np.lexsort((kinds, units, groups.codes))
     starts = np.diff(units[order], prepend=-1) != 0
@@ -280,18 +279,12 @@ _Confusions = tuple[tuple[str | None, str | None, int], ...]
 def span_confusions(gold: Spans, system: Spans) -> _Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
     sides = gold, system
-    start = int(max(side.start.max(initial=0) for side in sides)) + 1
-    end = int(max(side.end.max(initial=0) for side in sides)) + 1
-    places = [(s.sentence.astype(np.int64) * start + s.start) * end + s.end for s in sides]
-    distinct = [np.unique(place, return_index=True) for place in places]
-    # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
-    both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
-    everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
-    codes = []
-    for side, (place, first) in zip(sides, distinct, strict=True):
-        code = np.full(len(everywhere), -1)
-        code[np.searchsorted(everywhere, place)] = side.label[first]
-        codes.append(code)
+    names = ("sentence", "start", "end")
+    columns = [np.concatenate([getattr(side, name) for side in sides]) for name in names]
+    first, place = distinct_rows(columns)
+    codes = list(np.full((2, len(first)), -1))
+    for code, side, own in zip(codes, sides, np.split(place, [len(gold)]), strict=True):
+        code[own[::-1]] = side.label[::-1]  # the first label, where a place has several
     return _count(codes, (gold.labels, system.labels))
 
 

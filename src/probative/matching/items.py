@@ -337,7 +337,7 @@ def collect(
     """Find the distinct items (tuples of arrays: unit, place, label) of gold and of each system."""
     number = [len(side[0]) for side in sides]
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
-    first, item = _distinct(columns)
+    first, item = distinct_rows(columns)
     member = np.zeros((len(sides), len(first)), dtype=bool)
     for side, own in zip(member, np.split(item, np.cumsum(number)[:-1]), strict=True):
         side[own] = True
@@ -354,7 +354,7 @@ def collect(
     )
 
 
-def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if np.prod([float(size) for size in sizes]) >= 2**62:
