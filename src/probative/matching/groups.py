@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from probative.errors import InputError
-from probative.matching.choices import groups_of
 from probative.matching.items import distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
+from probative.matching.outputs import groups_of
 from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans, items_of
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP

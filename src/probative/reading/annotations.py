@@ -472,7 +472,7 @@ def ranges(first: NDArray[Any], places: Places) -> Places:
 def items_of(
     side: Labels | LabelSets, items: Places, units: Any, places: Places | None = None
 ) -> Any:
-    """Return some items of labels with their new units, which are at these places of a text."""
+    """Return items of labels with new units, which are at these places of a text; -1 is none."""
     texts, aligned = side.texts, side.aligned
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
@@ -488,7 +488,7 @@ def items_of(
     if isinstance(side, Labels):
         return replace(side, codes=side.codes[items], **shared)
     place = np.full(len(side), -1, dtype=np.int64)
-    place[items] = np.arange(len(items))
+    place[items[items >= 0]] = np.flatnonzero(items >= 0)
     kept = np.flatnonzero(place[side.item] >= 0)
     kept = kept[np.argsort(place[side.item[kept]], kind="stable")]
     new = place[side.item[kept]].astype(np.int32)
