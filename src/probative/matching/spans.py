@@ -370,8 +370,6 @@ def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
-    if rule.name == STRICT and all(side.shape is None for side in sides):
-        return [(side.sentence, side.start, side.end, side.label) for side in sides]
     _, codes = _all_shapes(sides)
     columns = []
     for side, code in zip(sides, codes, strict=True):
