@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from probative.options import ReadingOptions
     from probative.results import Group
 
+    # the property that decides, the bucket of every item, and the names of the buckets in order
+    _Bucketing = tuple[str, NDArray[np.int64], list[str]]
+
 
 @dataclass(frozen=True, eq=False)
 class _MatchedGroup:
@@ -139,7 +142,7 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     kept = rows
     if side.units is not None:
         kept, number = np.unique(side.units[rows], return_inverse=True)
-        units = number.reshape(-1).astype(np.int32)
+        units = number.astype(np.int32)
     part: Any = items_of(side, rows, units)
     repeats = getattr(side, "repeats", None)
     if repeats is not None:
@@ -155,26 +158,21 @@ _MOST_LABELS_WITHOUT_BUCKETS = 4
 _SEEN = "presence in training"
 
 
-@dataclass(frozen=True, eq=False)
-class _Bucketing:
-    """One way to sort the items into buckets."""
-
-    kind: str  # the property that decides
-    names: tuple[str, ...]  # the buckets, in order
-    code: NDArray[np.int64]  # the bucket of every item as its index in `names`
-
-    def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
-        """Yield every bucket with its items."""
-        for number, name in enumerate(self.names):
-            yield name, items.where(self.code == number)
+def buckets_of(matched: Matched, train: Any = None) -> Iterator[tuple[str, str, Items]]:
+    """Yield every way to sort the items into several buckets, a bucket, and its items."""
+    for kind, code, names in _bucketings(matched, train):
+        there = np.flatnonzero(np.bincount(code, minlength=len(names)))
+        if len(there) > 1 or kind == _SEEN:
+            for place in there.tolist():
+                yield kind, names[place], matched.items.where(code == place)
 
 
-def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
-    """Return the ways to sort the items into several buckets, and presence in training."""
+def _bucketings(matched: Matched, train: Any) -> list[_Bucketing]:
+    """Return the ways to sort the items."""
     items = matched.items
-    bucketings = []
+    bucketings: list[_Bucketing] = []
     if matched.task in ("samples", "scores"):
-        return ()
+        return []
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
@@ -187,10 +185,10 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
             text = matched.gold.spans().text if words else matched.gold.text
             texts = _texts_of(text, items.unit, items.start, items.end)
             unseen = np.array([own not in known for own in texts], dtype=np.int64)
-            bucketings.append(_named(_SEEN, unseen, ["seen", "not seen"]))
+            bucketings.append((_SEEN, unseen, ["seen", "not seen"]))
     if matched.task != "segmentation":
         bucketings.append(_label_frequency(items, train))
-    return tuple(each for each in bucketings if len(each.names) > 1 or each.kind == _SEEN)
+    return bucketings
 
 
 def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
@@ -227,21 +225,14 @@ def _quarters(values: NDArray[Any]) -> list[int]:
 def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
     """Sort items by a whole number into ranges with these starts; the last one is open."""
     if not starts:
-        return _Bucketing(kind, (), np.empty(0, dtype=np.int64))
+        return kind, np.empty(0, dtype=np.int64), []
     # items that only systems have may be shorter than any gold item
     starts = [min(starts[0], int(value.min())), *starts[1:]]
     ends = [start - 1 for start in starts[1:]]
     names = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=False)]
     longer = int(value.max()) > starts[-1]
     names.append(f"{starts[-1]:,} and more" if longer else f"{starts[-1]:,}")
-    return _named(kind, np.searchsorted(starts, value, side="right") - 1, names)
-
-
-def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
-    """Make a bucketing without the empty buckets."""
-    there = np.bincount(code, minlength=len(names)) > 0
-    kept = tuple(name for name, is_there in zip(names, there.tolist(), strict=True) if is_there)
-    return _Bucketing(kind, kept, (np.cumsum(there) - 1)[code])
+    return kind, np.searchsorted(starts, value, side="right") - 1, names
 
 
 def _known_texts(matched: Matched, train: Any) -> set[str] | None:

@@ -256,10 +256,9 @@ class Items:
 
     def of_units(self, units: NDArray[Any]) -> Items:
         """Return the items of these units (in ascending order) alone, with units renumbered."""
-        document: Ints | None = None
-        if self.document is not None:
-            _, number = np.unique(self.document[units], return_inverse=True)
-            document = number.reshape(-1).astype(np.int32)
+        document = self.document
+        if document is not None:
+            document = np.unique(document[units], return_inverse=True)[1].astype(np.int32)
         order, first = self._by_unit
         items = np.sort(order[ranges(first, units)])
         within = self.within_labels
@@ -278,7 +277,7 @@ class Items:
         units, number = np.unique(self.unit, return_inverse=True)
         return replace(
             self,
-            unit=number.reshape(-1).astype(np.int32),
+            unit=number.astype(np.int32),
             n_units=len(units),
             document=None if self.document is None else self.document[units],
             universe=None,

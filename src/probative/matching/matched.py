@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
@@ -38,7 +39,6 @@ from probative.matching.outputs import (
     name_of,
     name_run,
     names_of_runs,
-    paths_of,
     read_apart,
     read_joined,
     read_record_logs,
@@ -68,6 +68,7 @@ from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
+from probative.reading.runs import Runs
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 from probative.tables.scores import SummedScores, range_of
@@ -329,9 +330,10 @@ def match_inputs(
     # these are all systems, so that a mapped label must occur; `same_labels`: refuse a system that
     # shares no label with gold; `blank`: the label of blank table cells, None refuses them
     choices = check_reading(ReadingOptions.of(keywords) if reading is None else reading)
-    columns, train_words = choices.columns, choices.train_words
+    columns = choices.columns
     names = None if names is None else names_of("names", names)
-    refuse_repeats(paths_of(gold, systems, train_words))
+    every = (system if isinstance(system, Runs) else (system,) for system in systems)
+    refuse_repeats([gold, choices.train_words, *chain.from_iterable(every)])
     options = replace(how_to_read(choices), blank=blank)
     if isinstance(choices, GradedOptions) and (choices.scores is not None or choices.score_columns):
         return _match_graded([gold, *systems], names, options, choices)
@@ -471,12 +473,11 @@ def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOp
 
 
 def _of_scores(
-    items: Any, sides: Sequence[Graded], names: tuple[str, ...], notes: Sequence[str]
+    items: Any, sides: Sequence[Graded], names: tuple[str, ...], notes: Sequence[str], **more: Any
 ) -> Matched:
     """Return the scores of systems on the same items; they have no labels to average."""
-    averaged = np.zeros((len(names), 0), dtype=bool)
-    systems = tuple(sides)
-    return Matched("scores", names, items, sides[0], systems, averaged=averaged, notes=tuple(notes))
+    more |= {"averaged": np.zeros((len(names), 0), dtype=bool), "notes": tuple(notes)}
+    return Matched("scores", names, items, sides[0], tuple(sides), **more)
 
 
 def _with_human(
@@ -533,7 +534,7 @@ def _graded(
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
     items, sides, of_items = match_scores(sides, named, range_, said=said)
-    return replace(_of_scores(items, sides, named, [*notes, *of_items]), runs=groups)
+    return _of_scores(items, sides, named, [*notes, *of_items], runs=groups)
 
 
 class _How(NamedTuple):

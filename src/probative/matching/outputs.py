@@ -34,7 +34,7 @@ from probative.reading.source import load
 from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from probative.reading.annotations import RowGroups
     from probative.reading.formats import Annotations, Input
@@ -202,13 +202,6 @@ class SystemOutputs:
     outputs: list[Any]
     runs: tuple[str, ...] | None = None
     files: tuple[str | None, ...] = ()
-
-
-def paths_of(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[Any]:
-    """Yield everything that may be a path, with the runs of a system one by one."""
-    yield from (gold, train_words)
-    for system in systems:
-        yield from system if isinstance(system, Runs) else (system,)
 
 
 def _wanted(choices: ReadingOptions) -> list[str | None]:

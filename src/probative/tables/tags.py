@@ -93,14 +93,9 @@ class TagCounter:
 
     def __call__(self, part: Any) -> Any:
         """Count a part that is a pandas data frame."""
-        import pandas as pd
-
-        columns = {name: part[name].tolist() for name in self._columns()}
-        numbers = self.count(columns)
-        counted = part[list(self.keep)].copy()
-        for name, own in zip(self.statistics, numbers.T, strict=True):
-            counted[name] = pd.Series(own, index=part.index, dtype="int64")
-        return counted
+        numbers = self.count({name: part[name].tolist() for name in self._columns()})
+        counted = dict(zip(self.statistics, numbers.T, strict=True))
+        return part[list(self.keep)].assign(**counted)
 
     def map_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Count batches of PyArrow, as ``mapInArrow`` of Spark passes them."""
