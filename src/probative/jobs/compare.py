@@ -47,7 +47,7 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
-from probative.matching.groups import bucketings_of, crossing_units, judge_groups, part_by_group
+from probative.matching.groups import buckets_of, crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import by_class, match_training, unpooled
@@ -230,11 +230,7 @@ def _buckets(
             tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in gaps),
         )
 
-    return tuple(
-        judge(bucketing.kind, name, items)
-        for bucketing in bucketings_of(matched, train)
-        for name, items in bucketing.parts(matched.items)
-    )
+    return tuple(judge(kind, name, items) for kind, name, items in buckets_of(matched, train))
 
 
 # --- From inputs to a verdict

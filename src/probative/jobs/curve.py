@@ -32,10 +32,9 @@ from probative.inference.curves import (
 )
 from probative.jobs.score import by_name
 from probative.labels import label_name, other_class
-from probative.matching.choices import check_reading, how_to_read
 from probative.matching.labels import positive_class, relabel
 from probative.matching.matched import align_items, name_systems
-from probative.matching.outputs import read_apart
+from probative.matching.outputs import check_reading, how_to_read, read_apart
 from probative.options import CurveOptions
 from probative.reading.annotations import Labels
 from probative.reading.inputs import annotations_of, both_of, is_frame, is_path, is_series

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -110,11 +110,11 @@ def check(
         "header": header,
         "multilabel": multilabel,
         "score_name": score_name,
+        "label_names": names_of("label_names", label_names),
+        "threshold": None if threshold is None else finite("threshold", threshold),
     }
     own: dict[str, Any] = {"scheme": scheme, "unit_column": unit_column, "schema": schema}
-    own |= {"label_names": names_of("label_names", label_names)}
-    own |= {"threshold": None if threshold is None else finite("threshold", threshold)}
-    options = CheckOptions.of({**shared, **own, **unknown})
+    CheckOptions.of({**shared, **own, **unknown})  # refuses unknown names
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
     if not isinstance(path, (str, Path)):
@@ -123,17 +123,10 @@ def check(
         if not (value is None or isinstance(value, str)):
             raise InputError(f"{name}: {shown(value)}; expected a name (str)")
     columns_of("tag_column", [tag_column])
-    shared["comments"] = flag("comments", comments)
-    own = {"unit": unit_column, "label_names": tuple(label_names), "threshold": threshold}
-    opened = open_input(path, Reading(**shared, **own))
-    checks = {
-        "columns": _columns,
-        "conllu": _columns,
-        "jsonl": _spans,
-        "segmented": _segmented,
-        "records": _records,
-    }
-    found = checks.get(opened.kind, _others)(opened, options.scheme)
+    flag("comments", comments)
+    opened = open_input(path, Reading(**shared, unit=unit_column))
+    checks = {"columns": _columns, "conllu": _columns, "segmented": _segmented, "records": _records}
+    found = checks.get(opened.kind, _others)(opened, scheme)
     if schema is not None:
         if opened.kind != "records":
             raise InputError(f"schema: does not apply to {found.task}; expected records (task=)")
@@ -143,13 +136,13 @@ def check(
 
 def _with_schema(found: FileCheck, schema: object) -> FileCheck:
     """Add what a schema says about the paths, and the paths that only it has."""
-    fields = {field.path: field for field in _fields_of_schema(schema)}
+    fields = _fields_of_schema(schema)
     there = {path.path: path for path in found.paths or ()}
     notes = [f"{path}: is not in the schema" for path in there if path not in fields]
     every = []
     for name in sorted({*there, *fields}):
-        field = fields.get(name, _SchemaField(name, (), False, ""))
-        own = there.get(name, PathSummary(name, field.types, 0, 0, ()))
+        field = fields.get(name, _field(name, (), False))
+        own = there.get(name, field)
         every.append(replace(own, required=field.required, rule=field.rule))
         missing = int(found.facts.get("documents", 0)) - own.documents
         if field.required and "[]" not in name and missing:
@@ -181,10 +174,15 @@ def _records(opened: Input, _: str | None) -> FileCheck:
 
 
 def _others(opened: Input, scheme: str | None) -> FileCheck:
-    """Check a table, labels or a file of another tool; an error in it is its only problem."""
+    """Check spans, labels, tables and files of other tools; an error is the only problem."""
     source, kind = opened.source, opened.kind
+    problems = problems_of(source) if kind == "jsonl" else []
+    if problems:
+        listed = _listed(source.name, "problems", problems, len(problems))
+        return FileCheck(source.name, kind, "entities", {}, {}, listed)
+    by_line: dict[str, Any] = {"jsonl": read_spans, "labels": read_labels}
     try:
-        side: Any = read_labels(source) if kind == "labels" else read(opened)
+        side: Any = by_line[kind](source) if kind in by_line else read(opened)
     except InputError as error:
         if kind == "table":  # of which nothing else is known
             message = error.message.replace("gold_column=, columns=", "column=")
@@ -290,17 +288,6 @@ def _listed(name: str, what: str, problems: Iterable[object], number: int) -> tu
     return (*lines, f"{name}: {rest} more {what}") if rest > 0 else lines
 
 
-def _spans(opened: Input, _: str | None) -> FileCheck:
-    name, problems = opened.source.name, problems_of(opened.source)
-    if problems:
-        listed = _listed(name, "problems", problems, len(problems))
-        return FileCheck(name, "jsonl", "entities", {}, {}, listed)
-    spans = read_spans(opened.source)
-    facts = {"texts": spans.n_sentences, "spans": len(spans)}
-    labels = _times(spans.labels, spans.label)
-    return FileCheck(name, "jsonl", "entities", facts, labels, (), spans.notes)
-
-
 def _segmented(opened: Input, _: str | None) -> FileCheck:
     name, words = opened.source.name, read_segmented(opened.source)
     empty = np.flatnonzero(words.lengths == 0)
@@ -316,16 +303,12 @@ def _segmented(opened: Input, _: str | None) -> FileCheck:
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 
 
-class _SchemaField(NamedTuple):
-    """A field of a JSON Schema, which is only described: a schema decides nothing."""
-
-    path: str
-    types: tuple[str, ...]
-    required: bool  # in every record, and in every row of a list that is there
-    rule: str  # an option that may suit it, or an empty text
+def _field(path: str, types: tuple[str, ...], required: bool, rule: str = "") -> PathSummary:
+    """Describe a field: if every record (or row) has it, and the option that may suit it."""
+    return PathSummary(path, types, 0, 0, (), required, rule)
 
 
-def _fields_of_schema(given: Any) -> list[_SchemaField]:
+def _fields_of_schema(given: Any) -> dict[str, PathSummary]:
     """Return the fields of a JSON Schema: a file, a dictionary or a model of pydantic."""
     name, schema = "schema", given
     if callable(getattr(given, "model_json_schema", None)):  # a model of pydantic
@@ -338,20 +321,20 @@ def _fields_of_schema(given: Any) -> list[_SchemaField]:
             raise source.error(f"is not JSON ({error}); expected a JSON Schema") from None
     if not isinstance(schema, Mapping):
         raise InputError(f"{name}: {shown(schema)}; expected a JSON Schema, which is an object")
-    found: dict[str, _SchemaField] = {}
+    found: dict[str, PathSummary] = {}
     for field in _schema_fields(schema, schema, "", True):
         known = found.setdefault(field.path, field)
         types = tuple(dict.fromkeys((*known.types, *field.types)))
-        both = known.required or field.required
-        found[field.path] = _SchemaField(field.path, types, both, known.rule or field.rule)
+        both = bool(known.required or field.required)
+        found[field.path] = _field(field.path, types, both, known.rule or field.rule or "")
     if not found:
         raise InputError("has no properties; expected the JSON Schema of an object", name)
-    return list(found.values())
+    return found
 
 
 def _schema_fields(
     node: Any, root: Any, path: str, required: bool, seen: frozenset[str] = frozenset()
-) -> Iterator[_SchemaField]:
+) -> Iterator[PathSummary]:
     """Yield the fields below a part of a schema; `seen`: references that led there."""
     if not isinstance(node, Mapping):
         return
@@ -373,13 +356,13 @@ def _schema_fields(
                 below, root, own, required and key in node.get("required", ()), seen
             )
     elif "object" in names and path:
-        yield _SchemaField(f"{path}{{}}", ("object",), False, f"--open-map {path}")
+        yield _field(f"{path}{{}}", ("object",), False, f"--open-map {path}")
     if "items" in node:
         yield from _schema_fields(node["items"], root, f"{path}[]", required, seen)
         if node.get("uniqueItems"):
-            yield _SchemaField(f"{path}[]", (), required, f"--unique {path}")
+            yield _field(f"{path}[]", (), required, f"--unique {path}")
     simple = tuple(name for name in names if name not in ("object", "array", "null"))
     if path and (simple or "enum" in node or "const" in node):
         is_date = "string" in simple and node.get("format") in ("date", "date-time")
         rule = "date" if is_date else "tolerance=0.01" if "number" in simple else ""
-        yield _SchemaField(path, simple, required, f"--field '{path}={rule}'" if rule else "")
+        yield _field(path, simple, required, f"--field '{path}={rule}'" if rule else "")

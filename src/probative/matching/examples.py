@@ -219,8 +219,9 @@ def changes_of(
     if matched.records is None:
         return None
     items = matched.items
-    found = []
+    every: list[FieldChange] = []
     for i, j in pairs:
+        found = []
         a, b = items.says[i] & items.answer, items.says[j] & items.answer
         for k, path in enumerate(items.labels):
             own = items.label == k
@@ -233,5 +234,5 @@ def changes_of(
                 ]
                 names = matched.names[i], matched.names[j]
                 found.append(FieldChange(*names, path, len(fixed), len(broken), *some))
-    order = {(matched.names[i], matched.names[j]): n for n, (i, j) in enumerate(pairs)}
-    return tuple(sorted(found, key=lambda c: (order[c.a, c.b], -c.fixed - c.broken, c.path)))
+        every += sorted(found, key=lambda change: (-change.fixed - change.broken, change.path))
+    return tuple(every)

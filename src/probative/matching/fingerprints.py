@@ -106,7 +106,7 @@ def _by_unit(
     units = gold.units if isinstance(gold, (Labels, LabelSets)) else text.document  # type: ignore[union-attr]
     if units is None:
         return contents, number
-    units = np.unique(units, return_inverse=True)[1].reshape(-1)
+    units = np.unique(units, return_inverse=True)[1]
     repeats = getattr(gold, "repeats", None)
     if repeats is not None and repeats.times is not None:
         contents = contents * repeats.times.astype(np.uint64)
@@ -153,7 +153,7 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
         if tokens is not None:
             place = np.arange(len(tokens))
             return "texts", _with_context(tokens, place, place + 1, context)
-    kinds = np.unique(_contents(gold), return_inverse=True)[1].reshape(-1)
+    kinds = np.unique(_contents(gold), return_inverse=True)[1]
     order = np.argsort(kinds, kind="stable")
     # the distance to the previous item of the same label does not depend on its name
     back = np.zeros(len(kinds), dtype=np.int64)
@@ -236,15 +236,11 @@ def _sums(values: Hashes, group: NDArray[Any], size: int) -> Hashes:
 def _digest(units: Hashes, number: NDArray[np.int64] | None) -> str:
     """Return the fingerprint of a collection of units, which does not depend on their order."""
     kinds, place = np.unique(units, return_inverse=True)
-    times = np.zeros(len(kinds), dtype="<i8")
-    np.add.at(times, place.reshape(-1), 1 if number is None else number)
+    times = np.bincount(place, number, len(kinds)).astype("<i8")
     return _joined([kinds.astype("<u8").tobytes(), times.tobytes()])
 
 
 def _joined(parts: Sequence[str | bytes]) -> str:
     """Return the fingerprint of several parts."""
-    whole = hashlib.sha256()
-    for part in parts:
-        whole.update(part.encode() if isinstance(part, str) else part)
-        whole.update(b"\n")
-    return whole.hexdigest()[:_DIGITS]
+    lines = [(part.encode() if isinstance(part, str) else part) + b"\n" for part in parts]
+    return hashlib.sha256(b"".join(lines)).hexdigest()[:_DIGITS]

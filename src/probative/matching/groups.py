@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from probative.errors import InputError
-from probative.matching.choices import groups_of
+from probative.matching.items import distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
+from probative.matching.outputs import groups_of
 from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans, items_of
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.options import ReadingOptions
     from probative.results import Group
+
+    # the property that decides, the bucket of every item, and the names of the buckets in order
+    _Bucketing = tuple[str, NDArray[np.int64], list[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +77,7 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
             number, times = gold.repeats.number, gold.repeats.times
             parts.append(number if gold.units is None else number[gold.units])
             parts += [] if times is None else [times]
-        kinds = np.zeros_like(kinds)
-        for part in parts:
-            _, kinds = np.unique(kinds * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
+        _, kinds = distinct_rows(parts)
         units = units if gold.units is None else gold.units
     order = np.lexsort((kinds, units, groups.codes))
     starts = np.diff(units[order], prepend=-1) != 0
@@ -140,7 +142,7 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     kept = rows
     if side.units is not None:
         kept, number = np.unique(side.units[rows], return_inverse=True)
-        units = number.reshape(-1).astype(np.int32)
+        units = number.astype(np.int32)
     part: Any = items_of(side, rows, units)
     repeats = getattr(side, "repeats", None)
     if repeats is not None:
@@ -156,26 +158,21 @@ _MOST_LABELS_WITHOUT_BUCKETS = 4
 _SEEN = "presence in training"
 
 
-@dataclass(frozen=True, eq=False)
-class _Bucketing:
-    """One way to sort the items into buckets."""
-
-    kind: str  # the property that decides
-    names: tuple[str, ...]  # the buckets, in order
-    code: NDArray[np.int64]  # the bucket of every item as its index in `names`
-
-    def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
-        """Yield every bucket with its items."""
-        for number, name in enumerate(self.names):
-            yield name, items.where(self.code == number)
+def buckets_of(matched: Matched, train: Any = None) -> Iterator[tuple[str, str, Items]]:
+    """Yield every way to sort the items into several buckets, a bucket, and its items."""
+    for kind, code, names in _bucketings(matched, train):
+        there = np.flatnonzero(np.bincount(code, minlength=len(names)))
+        if len(there) > 1 or kind == _SEEN:
+            for place in there.tolist():
+                yield kind, names[place], matched.items.where(code == place)
 
 
-def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
-    """Return the ways to sort the items into several buckets, and presence in training."""
+def _bucketings(matched: Matched, train: Any) -> list[_Bucketing]:
+    """Return the ways to sort the items."""
     items = matched.items
-    bucketings = []
+    bucketings: list[_Bucketing] = []
     if matched.task in ("samples", "scores"):
-        return ()
+        return []
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
@@ -188,10 +185,10 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
             text = matched.gold.spans().text if words else matched.gold.text
             texts = _texts_of(text, items.unit, items.start, items.end)
             unseen = np.array([own not in known for own in texts], dtype=np.int64)
-            bucketings.append(_named(_SEEN, unseen, ["seen", "not seen"]))
+            bucketings.append((_SEEN, unseen, ["seen", "not seen"]))
     if matched.task != "segmentation":
         bucketings.append(_label_frequency(items, train))
-    return tuple(each for each in bucketings if len(each.names) > 1 or each.kind == _SEEN)
+    return bucketings
 
 
 def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
@@ -228,21 +225,14 @@ def _quarters(values: NDArray[Any]) -> list[int]:
 def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
     """Sort items by a whole number into ranges with these starts; the last one is open."""
     if not starts:
-        return _Bucketing(kind, (), np.empty(0, dtype=np.int64))
+        return kind, np.empty(0, dtype=np.int64), []
     # items that only systems have may be shorter than any gold item
     starts = [min(starts[0], int(value.min())), *starts[1:]]
     ends = [start - 1 for start in starts[1:]]
     names = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=False)]
     longer = int(value.max()) > starts[-1]
     names.append(f"{starts[-1]:,} and more" if longer else f"{starts[-1]:,}")
-    return _named(kind, np.searchsorted(starts, value, side="right") - 1, names)
-
-
-def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
-    """Make a bucketing without the empty buckets."""
-    there = np.bincount(code, minlength=len(names)) > 0
-    kept = tuple(name for name, is_there in zip(names, there.tolist(), strict=True) if is_there)
-    return _Bucketing(kind, kept, (np.cumsum(there) - 1)[code])
+    return kind, np.searchsorted(starts, value, side="right") - 1, names
 
 
 def _known_texts(matched: Matched, train: Any) -> set[str] | None:
@@ -280,18 +270,12 @@ _Confusions = tuple[tuple[str | None, str | None, int], ...]
 def span_confusions(gold: Spans, system: Spans) -> _Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
     sides = gold, system
-    start = int(max(side.start.max(initial=0) for side in sides)) + 1
-    end = int(max(side.end.max(initial=0) for side in sides)) + 1
-    places = [(s.sentence.astype(np.int64) * start + s.start) * end + s.end for s in sides]
-    distinct = [np.unique(place, return_index=True) for place in places]
-    # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
-    both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
-    everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
-    codes = []
-    for side, (place, first) in zip(sides, distinct, strict=True):
-        code = np.full(len(everywhere), -1)
-        code[np.searchsorted(everywhere, place)] = side.label[first]
-        codes.append(code)
+    names = ("sentence", "start", "end")
+    columns = [np.concatenate([getattr(side, name) for side in sides]) for name in names]
+    first, place = distinct_rows(columns)
+    codes = list(np.full((2, len(first)), -1))
+    for code, side, own in zip(codes, sides, np.split(place, [len(gold)]), strict=True):
+        code[own[::-1]] = side.label[::-1]  # the first label, where a place has several
     return _count(codes, (gold.labels, system.labels))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
+from probative.reading.annotations import ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 
 GROUPINGS = ("label", "sentence", "document")
-_ITEMS_AT_ONCE = 2**17  # counted in one go
-_MOST_CELLS_PER_ITEM = 8  # up to which a table of all cells replaces a sort
+
 _BY_ITEM = ("unit", "label", "answer", "start", "end", "times")  # have one entry per item
 
 
@@ -116,16 +116,10 @@ class Items:
         self, system: int, group: NDArray[Any], size: int, weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return the true positives, false positives and false negatives of every group."""
-        found = np.zeros(4 * size, dtype=np.int64 if weights is None else np.float64)
-        step = max(_ITEMS_AT_ONCE, size)  # parts that fit the cache, and few to add
-        for start in range(0, len(group), step):
-            part = slice(start, start + step)
-            outcome = group[part] * np.intp(4)
-            outcome += self.says[system, part] * np.int8(2)
-            outcome += self.answer[part]
-            own = None if weights is None else weights[part]
-            found += np.bincount(outcome, weights=own, minlength=4 * size)
-        number = found.reshape(size, 4)
+        outcome = group * 4
+        outcome += self.says[system] * np.int8(2)
+        outcome += self.answer
+        number = np.bincount(outcome, weights=weights, minlength=4 * size).reshape(size, 4)
         weighed = number if self.weight == 1 else number * self.weight
         return weighed[:, 3], weighed[:, 2], weighed[:, 1]
 
@@ -137,13 +131,8 @@ class Items:
         group, n_units = self._groups(by)
         size = max(1, len(self.labels))
         key = group.astype(np.int64) * size + self.label
-        if n_units * size <= _MOST_CELLS_PER_ITEM * len(key):
-            used = np.zeros(n_units * size, dtype=bool)
-            used[key] = True
-            place, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[key]
-        else:
-            place, cell = np.unique(key, return_inverse=True)
-        return place // size, place % size, cell.reshape(-1), n_units
+        place, cell = np.unique(key, return_inverse=True)
+        return place // size, place % size, cell, n_units
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:
         """Return True for the labels that gold has; with `system`, that gold or this system has."""
@@ -266,21 +255,16 @@ class Items:
         return replace(self, **kept, says=says, universe=None, within_labels=None)
 
     def of_units(self, units: NDArray[Any]) -> Items:
-        """Return the items of these units alone, renumbered in their order."""
-        document: Ints | None = None
-        if self.document is not None:
-            _, number = np.unique(self.document[units], return_inverse=True)
-            document = number.reshape(-1).astype(np.int32)
-        order, ends = self._by_unit
-        sizes = ends[units + 1] - ends[units]
-        skipped = ends[units] - np.cumsum(sizes) + sizes
-        items = order[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
-        as_before = np.argsort(items)
-        place = np.repeat(np.arange(len(units), dtype=np.int32), sizes)
+        """Return the items of these units (in ascending order) alone, with units renumbered."""
+        document = self.document
+        if document is not None:
+            document = np.unique(document[units], return_inverse=True)[1].astype(np.int32)
+        order, first = self._by_unit
+        items = np.sort(order[ranges(first, units)])
         within = self.within_labels
         return replace(
-            self.where(items[as_before]),
-            unit=place[as_before],
+            self.where(items),
+            unit=np.searchsorted(units, self.unit[items]).astype(np.int32),
             n_units=len(units),
             document=document,
             universe=None if self.universe is None else self.universe[units],
@@ -293,7 +277,7 @@ class Items:
         units, number = np.unique(self.unit, return_inverse=True)
         return replace(
             self,
-            unit=number.reshape(-1).astype(np.int32),
+            unit=number.astype(np.int32),
             n_units=len(units),
             document=None if self.document is None else self.document[units],
             universe=None,
@@ -352,7 +336,7 @@ def collect(
     """Find the distinct items (tuples of arrays: unit, place, label) of gold and of each system."""
     number = [len(side[0]) for side in sides]
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
-    first, item = _distinct(columns)
+    first, item = distinct_rows(columns)
     member = np.zeros((len(sides), len(first)), dtype=bool)
     for side, own in zip(member, np.split(item, np.cumsum(number)[:-1]), strict=True):
         side[own] = True
@@ -369,7 +353,7 @@ def collect(
     )
 
 
-def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if np.prod([float(size) for size in sizes]) >= 2**62:
@@ -393,19 +377,16 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[An
 # --- Paired counts of two systems, by the unit that is exchanged
 
 
-def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
-    """Return the paired counts of two systems, one row per unit; one table for single items."""
-    several = len(matched.items.labels) > 1 and not matched.all_classes
-    if unit == matched.unit == "item" and several:
-        unit = "datum"  # the missed label and the wrong one given belong together
-    return _of_all_classes(matched, cases_of_runs(matched.items, [i], [j], unit))
-
-
-def cases_of_matched_runs(
-    matched: Matched, a: Sequence[int], b: Sequence[int], unit: str
-) -> PairedCounts:
+def cases_of(matched: Matched, a: Sequence[int], b: Sequence[int], unit: str) -> PairedCounts:
     """Return the paired counts of all runs of A beside those of B, as `cases_of_runs`."""
-    return _of_all_classes(matched, cases_of_runs(matched.items, a, b, unit))
+    if matched.all_classes:  # wrong labels are not counted beside the right ones
+        paired = cases_of_runs(matched.items, a, b, unit)
+        cases = paired.cases[..., :7].copy()
+        cases[..., [1, 3, 5]] = 0
+        return PairedCounts(cases, paired.multiplicity)
+    if unit == matched.unit == "item" and len(matched.items.labels) > 1:
+        unit = "datum"  # the missed label and the wrong one given belong together
+    return cases_of_runs(matched.items, a, b, unit)
 
 
 def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -> PairedCounts:
@@ -416,12 +397,3 @@ def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -
     if len(a) == len(b) == 1:
         return items.paired(a[0], b[0], by=None if unit == "item" else by)
     return items.paired_runs(a, b, by=by) / gcd(len(a), len(b))
-
-
-def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
-    """Leave out wrong labels of single-label data: they are not counted beside the right ones."""
-    if not matched.all_classes:
-        return paired
-    cases = paired.cases[..., :7].copy()
-    cases[..., [1, 3, 5]] = 0
-    return PairedCounts(cases, paired.multiplicity)

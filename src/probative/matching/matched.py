@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
@@ -15,7 +16,6 @@ import numpy as np
 from probative._validation import names_of
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
 from probative.matching.items import Items, union
 from probative.matching.labels import (
     UNION,
@@ -32,16 +32,19 @@ from probative.matching.labels import (
 from probative.matching.outputs import (
     RunGroup,
     SystemOutputs,
+    check_reading,
     group_runs,
+    how_to_read,
     like_gold,
     name_of,
     name_run,
     names_of_runs,
-    paths_of,
     read_apart,
     read_joined,
     read_record_logs,
     read_runs_together,
+    refuse_engine,
+    refuse_unused,
     share_notes,
     short_name,
 )
@@ -65,6 +68,7 @@ from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
+from probative.reading.runs import Runs
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 from probative.tables.scores import SummedScores, range_of
@@ -133,19 +137,11 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     lost = places < 0
     units = None if side.units is None else side.units[places]
     groups = side.groups and replace(side.groups, codes=side.groups.codes[places])
-    part: Any = replace(rows_of(side, places, units), aligned=None, groups=groups)
-    if isinstance(side, Labels):
-        if lost.any():  # names stay sorted: NOTHING is the empty text
-            codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
-            part = replace(part, codes=codes, names=(NOTHING, *side.names))
-        return cast("Labels", part)
-    row = np.full(len(side), -1, dtype=np.int64)
-    row[places[~lost]] = np.flatnonzero(~lost)
-    new = row[side.item]
-    order = np.lexsort((side.codes, new))
-    order = order[new[order] >= 0]
-    part = replace(part, item=new[order].astype(np.int32), codes=side.codes[order])
-    return cast("LabelSets", part)
+    part: Side = replace(rows_of(side, places, units), aligned=None, groups=groups)
+    if isinstance(part, Labels) and lost.any():  # names stay sorted: NOTHING is the empty text
+        codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
+        part = replace(part, codes=codes, names=(NOTHING, *side.names))
+    return part
 
 
 # --- Matching logs: the samples that each system got right, or its findings in them
@@ -186,16 +182,15 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         raise InputError(f"more than {_MOST_FINDINGS:,} findings; expected fewer", first.name)
     if not there.any() and not alarms.any():
         raise InputError("there are no findings: tp, fp and fn are 0 everywhere", first.name)
-    # the row of every finding, and its place in the row
-    row, alarm_row = (np.repeat(np.arange(len(n)), n) for n in (there, alarms))
-    place = np.arange(len(row)) - (np.cumsum(there) - there)[row]
-    alarm_place = np.arange(len(alarm_row)) - (np.cumsum(alarms) - alarms)[alarm_row]
-    rows = np.concatenate([row, alarm_row])
-    says = np.stack(
-        [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
-    )
-    answer = np.arange(len(rows)) < len(row)
-    return Items(unit[rows], np.zeros_like(unit[rows]), (_FINDING,), answer, says, n_units)
+    rows, parts = [], []
+    for number, found in ((there, "tp"), (alarms, "fp")):
+        row = np.repeat(np.arange(len(number)), number)  # of every finding, and its place there
+        place = np.arange(len(row)) - (np.cumsum(number) - number)[row]
+        rows.append(unit[row])
+        parts.append([place < getattr(log, found)[row] for log in logs])
+    units, says = np.concatenate(rows), np.concatenate(parts, axis=1)
+    answer = np.arange(len(units)) < len(rows[0])
+    return Items(units, np.zeros_like(units), (_FINDING,), answer, says, n_units)
 
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
@@ -212,15 +207,17 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
         return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
     targets = [shortened(target) or RIGHT for target in first.targets]
-    systems = []
-    for log in logs:  # the target where the answer was right, else the answer, marked if alike
-        answers = []
-        for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
-            said = shortened(full)
-            wrong = f"{said} ({WRONG})" if said == target else said or WRONG
-            answers.append(target if right else wrong)
-        systems.append(side(log, answers, unit))
-    return side(first, targets, unit), tuple(systems)
+
+    def answer(right: Any, target: str, said: str) -> str:
+        """Return the target if the answer is right, else the answer, marked if it looks alike."""
+        if right:
+            return target
+        return f"{said} ({WRONG})" if said == target else said or WRONG
+
+    return side(first, targets, unit), tuple(
+        side(log, list(map(answer, log.tp.tolist(), targets, map(shortened, log.said))), unit)
+        for log in logs
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,14 +287,13 @@ class Matched:
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
         a, b = self.systems[i], self.systems[j]
-        if isinstance(a, Labels):
-            _, (in_a, in_b) = union([a.names, b.names])
-            return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
         if a.task == "records":
             return bool(a.documents == b.documents)
-        if not isinstance(a, Spans):
+        if not isinstance(a, (Labels, Spans)):
             return True
-        _, codes = union([a.labels, b.labels])
+        _, codes = union([s.names if isinstance(s, Labels) else s.labels for s in (a, b)])
+        if isinstance(a, Labels):
+            return bool(np.array_equal(codes[0][a.codes], codes[1][b.codes]))
         rows_a, rows_b = (
             np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
             for s, code in zip((a, b), codes, strict=True)
@@ -309,14 +305,12 @@ class Matched:
         """Return, per system, the number of tokens with the right tag and of all tokens."""
         if not self.tagged:
             return None
-        gold, *systems = self.tagged
+        gold = self.tagged[0]
         extra = gold.text.document_lines  # count as tokens, as in conlleval
-        found = []
-        for system in systems:
-            _, (code, own) = union([gold.names, system.names])
-            right = int(np.count_nonzero(code[gold.tags] == own[system.tags]))
-            found.append((right + extra, gold.text.n_tokens + extra))
-        return tuple(found)
+        _, codes = union([side.names for side in self.tagged])
+        answer, *given = (code[side.tags] for code, side in zip(codes, self.tagged, strict=True))
+        total = gold.text.n_tokens + extra
+        return tuple((int(np.count_nonzero(answer == own)) + extra, total) for own in given)
 
 
 def match_inputs(
@@ -331,18 +325,15 @@ def match_inputs(
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
-    """Read gold and the outputs of systems, and match them.
-
-    `gold` is a path, a sequence, an array or (with `gold_column` and `columns`) a data frame;
-    `systems` is empty if `gold` holds both. `find_positive`: look for a class that counts as "yes"
-    in labels of two classes. `all_there`: these are all systems, so that a mapped label must occur.
-    `same_labels`: refuse a system that shares no label with gold. `blank`: the label of blank table
-    cells; None refuses them. For `reading` or `keywords` see `ReadingOptions`.
-    """
+    """Read gold and the outputs of systems (none if `gold` holds both), and match them."""
+    # `find_positive`: look for a class that counts as "yes" in labels of two classes; `all_there`:
+    # these are all systems, so that a mapped label must occur; `same_labels`: refuse a system that
+    # shares no label with gold; `blank`: the label of blank table cells, None refuses them
     choices = check_reading(ReadingOptions.of(keywords) if reading is None else reading)
-    columns, train_words = choices.columns, choices.train_words
+    columns = choices.columns
     names = None if names is None else names_of("names", names)
-    refuse_repeats(paths_of(gold, systems, train_words))
+    every = (system if isinstance(system, Runs) else (system,) for system in systems)
+    refuse_repeats([gold, choices.train_words, *chain.from_iterable(every)])
     options = replace(how_to_read(choices), blank=blank)
     if isinstance(choices, GradedOptions) and (choices.scores is not None or choices.score_columns):
         return _match_graded([gold, *systems], names, options, choices)
@@ -482,12 +473,11 @@ def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOp
 
 
 def _of_scores(
-    items: Any, sides: Sequence[Graded], names: tuple[str, ...], notes: Sequence[str]
+    items: Any, sides: Sequence[Graded], names: tuple[str, ...], notes: Sequence[str], **more: Any
 ) -> Matched:
     """Return the scores of systems on the same items; they have no labels to average."""
-    averaged = np.zeros((len(names), 0), dtype=bool)
-    systems = tuple(sides)
-    return Matched("scores", names, items, sides[0], systems, averaged=averaged, notes=tuple(notes))
+    more |= {"averaged": np.zeros((len(names), 0), dtype=bool), "notes": tuple(notes)}
+    return Matched("scores", names, items, sides[0], tuple(sides), **more)
 
 
 def _with_human(
@@ -544,7 +534,7 @@ def _graded(
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
     items, sides, of_items = match_scores(sides, named, range_, said=said)
-    return replace(_of_scores(items, sides, named, [*notes, *of_items]), runs=groups)
+    return _of_scores(items, sides, named, [*notes, *of_items], runs=groups)
 
 
 class _How(NamedTuple):

@@ -522,8 +522,7 @@ class MatchedRecords:
         number = np.zeros((2, len(KINDS), size), dtype=np.int64)
         np.add.at(number, (items.answer.astype(np.intp), kinds, items.label), 1)
         said, gold = number
-        there = np.unique((items.unit * np.int64(size) + items.label)[items.answer | (kinds > 0)])
-        absent = items.n_units - np.bincount(there % max(size, 1), minlength=size)
+        absent = items.n_units - self._documents_with(items.answer | (kinds > 0))
         columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
         numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
         counts = []
@@ -532,6 +531,12 @@ class MatchedRecords:
             counts.append(FieldCounts(path, *row))
         counts.sort(key=lambda own: (-own.errors, own.path))
         return [own for own in counts if own.in_gold or own.errors]
+
+    def _documents_with(self, wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the number of documents in which each path has one of these items."""
+        size = len(self.items.labels)
+        there = np.unique((self.items.unit * np.int64(size) + self.items.label)[wanted])
+        return np.bincount(there % max(size, 1), minlength=size)
 
     def strict(self, system: int = 0) -> NDArray[np.bool_]:
         """Return True for every document in which the system has no error."""
@@ -553,9 +558,7 @@ class MatchedRecords:
     def never_in_gold(self, system: int = 0) -> list[str]:
         """Return paths that gold never has, but the system has in over half of the documents."""
         items = self.items
-        size = len(items.labels)
-        there = np.unique((items.unit * np.int64(size) + items.label)[items.says[system]])
-        often = np.bincount(there % max(size, 1), minlength=size) * 2 > items.n_units
+        often = self._documents_with(items.says[system]) * 2 > items.n_units
         return [items.labels[k] for k in np.flatnonzero(often & ~items.uses()).tolist()]
 
     def of_systems(self, systems: Sequence[int]) -> MatchedRecords:
@@ -616,58 +619,52 @@ def match_records(
     rules = rules or RecordRules()
     paths = Paths(rules)
     trees = _Trees(paths, rules)
-    unit, label, answer = array("i"), array("i"), bytearray()
-    kinds = [bytearray() for _ in systems]
+    width = 3 + len(systems)
+    table = array("i")  # a row per item: document, path, 1 for gold, and its kind in each system
+
+    def add(document: int, path: Path, is_gold: int) -> int:
+        """Add an item, and return its place."""
+        table.extend((document, path.number, is_gold, *[0] * len(systems)))
+        return len(table) // width - 1
+
     wrong_values = [0] * len(systems)
     explained: list[Counter[tuple[str, str]]] = [Counter() for _ in systems]
     for document, record in enumerate(gold.documents):
         trees.next_document()
         root = trees.tree(record)
-        leaves = root.leaves([])
-        for leaf in leaves:
-            leaf.place = len(label)
-            label.append(leaf.path.number)
-        answer += b"\1" * len(leaves)
+        for leaf in root.leaves([]):
+            leaf.place = add(document, leaf.path, 1)
         alarms: dict[Any, int] = {}
-        for own in kinds:
-            own.extend(bytes(len(leaves)))
         for s, system in enumerate(systems):
             try:
                 compared = _Comparison(root, trees.tree(system.documents[document]))
             except InputError as error:
                 line = system.line_of(document)
                 raise InputError(error.message, system.name, line) from None
-            own, again = kinds[s], Counter[Any]()
+            again = Counter[Any]()
             for kind, right, said in compared.found:
                 if right is not None:
-                    own[right.place] = kind
+                    table[right.place * width + 3 + s] = kind
                 if said is not None and kind != RIGHT:
                     again[said.path.number, said.key] += 1
                     key = (said.path.number, said.key, again[said.path.number, said.key])
-                    item = alarms.get(key)
-                    if item is None:
-                        item = alarms[key] = len(label)
-                        label.append(said.path.number)
-                        answer.append(0)
-                        for each in kinds:
-                            each.append(0)
-                    own[item] = kind
+                    if key not in alarms:
+                        alarms[key] = add(document, said.path, 0)
+                    table[alarms[key] * width + 3 + s] = kind
             wrong_pairs = [
                 ([g], [p]) for kind, g, p in compared.found if kind == OTHER_VALUE and g and p
             ]
             for one, other in (*wrong_pairs, *compared.left):
                 wrong_values[s] += min(len(one), len(other))
                 explained[s].update((path.text, text) for path, text in _explain(one, other))
-        unit.extend([document] * (len(label) - len(unit)))
     if all_there:
         paths.refuse_unknown()
     # what was found as arrays, with the labels in alphabetical order
-    units, number = (np.array(column, dtype=np.int32) for column in (unit, label))
-    in_gold = np.frombuffer(answer, dtype=np.int8) > 0
-    found = np.frombuffer(b"".join(kinds), dtype=np.int8).reshape(len(kinds), len(units))
+    rows = np.array(table, dtype=np.int32).reshape(-1, width)
     if rules.only_gold_paths:
-        kept = (np.bincount(number[in_gold], minlength=len(paths.all)) > 0)[number]
-        units, number, in_gold, found = units[kept], number[kept], in_gold[kept], found[:, kept]
+        rows = rows[np.isin(rows[:, 1], rows[rows[:, 2] > 0, 1])]
+    (units, number, answer), found = rows[:, :3].T, rows[:, 3:].T.astype(np.int8)
+    in_gold = answer > 0
     used = sorted(np.unique(number).tolist(), key=lambda k: paths.all[k].text)
     code = np.zeros(len(paths.all), dtype=np.int32)
     code[used] = np.arange(len(used), dtype=np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import astuple, dataclass, field, replace
-from itertools import chain
+from itertools import chain, pairwise
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from probative._validation import one_of, shown
 from probative.errors import InputError
-from probative.matching.items import Items, collect, union
+from probative.matching.items import Items, collect, distinct_rows, union
 from probative.matching.schemes import UNTYPED
 
 if TYPE_CHECKING:
@@ -171,15 +171,9 @@ class _Side:
     @classmethod
     def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> _Side:
         """Make a side from unit, start, end, shape and label in any order; drop duplicates."""
-        unit, start, end, shape, label = (column.astype(np.int64) for column in columns)
-        table = [unit, start, end, shape, label]
-        if not _is_ascending(unit, start, end, label, shape):
-            order = np.lexsort((shape, label, end, start, unit))
-            table = [column[order] for column in table]
-            fresh = np.ones(len(order), dtype=bool)
-            fresh[1:] = np.any([column[1:] != column[:-1] for column in table], axis=0)
-            table = [column[fresh] for column in table]
-        return cls(*table, shapes=shapes)
+        unit, start, end, shape, label = columns
+        kept, _ = distinct_rows([unit, start, end, label, shape])
+        return cls(*(column[kept].astype(np.int64) for column in columns), shapes=shapes)
 
     @property
     def columns(self) -> tuple[Ints, ...]:
@@ -197,56 +191,34 @@ class _Side:
         return [(int(self.start[k]), int(self.end[k]))]
 
 
-def _is_ascending(*columns: Ints) -> bool:
-    """Return True if the rows are sorted by these columns and none occurs twice."""
-    equal = np.ones(max(len(columns[0]) - 1, 0), dtype=bool)
-    for column in columns:
-        before, after = column[:-1], column[1:]
-        if np.any(equal & (after < before)):
-            return False
-        equal &= after == before
-        if not equal.any():
-            return True
-    return not equal.any()
+# Pairs of spans are two rows of indices: of the spans of a system, and of the gold spans they meet.
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Indices of spans of a system and of gold that meet, one entry per pair."""
-
-    system: Ints
-    gold: Ints
-
-    def where(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> _Pairs:
-        """Return the pairs of a mask, or at these indices."""
-        return _Pairs(self.system[wanted], self.gold[wanted])
-
-
-def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
+def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: Ints) -> tuple[Ints, Ints]:
     """Choose partners by a rule among the pairs `met`; return the pairs and their credit."""
     # under ``strict``, equal spans become partners before all others
     if rule.name == "boundary":
         pairs = _largest_matching(met, len(gold), len(system))
-        return pairs, np.ones(len(pairs.gold), dtype=np.int64)
+        return pairs, np.ones(pairs.shape[1], dtype=np.int64)
     credit, distance = _credit_of_pairs(gold, system, rule, met)
     if rule.name == "strict":
         equal = credit > 0
-        free = ~np.isin(met.system, met.system[equal]) & ~np.isin(met.gold, met.gold[equal])
-        kept = np.flatnonzero(equal | free)
-        met, credit, distance = met.where(kept), credit[kept], distance[kept]
+        free = [~np.isin(side, side[equal]) for side in met]
+        kept = np.flatnonzero(equal | (free[0] & free[1]))
+        met, credit, distance = met[:, kept], credit[kept], distance[kept]
     # of each of the system's spans: most credit, least distance, first in gold
-    order = np.arange(len(met.system))
-    again = met.system[1:] == met.system[:-1]
+    s, g = met
+    order = np.arange(len(s))
+    again = s[1:] == s[:-1]
     several = np.flatnonzero(np.append(again, False) | np.append(False, again))
-    keys = (met.gold, distance, -credit, met.system)
-    order[several] = several[np.lexsort([key[several] for key in keys])]
-    chosen = order[_first_come(met.where(order), len(gold), len(system))]
-    return met.where(chosen), credit[chosen]
+    order[several] = several[np.lexsort([key[several] for key in (g, distance, -credit, s)])]
+    chosen = order[_first_come(met[:, order], len(gold), len(system))]
+    return met[:, chosen], credit[chosen]
 
 
-def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
+def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: Ints) -> tuple[Ints, Ints]:
     """Return the credit of pairs and, for ``type``, the distance of their ends."""
-    g, s = met.gold, met.system
+    s, g = met
     if rule.name == "type":
         same = gold.label[g] == system.label[s]
         distance = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
@@ -259,12 +231,12 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -
     return same.astype(np.int64) + (rule.parts - 1), np.zeros(len(g), dtype=np.int64)
 
 
-def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
+def _first_come(pairs: Ints, n_gold: int, n_system: int) -> NDArray[np.intp]:
     """Return the pairs that form if each span of the system takes its first free partner."""
     taken: list[NDArray[np.intp]] = []
-    alive = np.arange(len(pairs.gold))
+    alive = np.arange(pairs.shape[1])
     for _ in range(_VECTORISED_ROUNDS):
-        s, g = pairs.system[alive], pairs.gold[alive]
+        s, g = pairs[:, alive]
         first = np.ones(len(alive), dtype=bool)
         first[1:] = s[1:] != s[:-1]
         earliest = np.full(n_gold, -1)
@@ -279,8 +251,7 @@ def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
             break
     chosen = []  # of the rest, one by one
     served, used = set(), set()
-    columns = (alive, pairs.system[alive], pairs.gold[alive])
-    for number, own, other in zip(*(column.tolist() for column in columns), strict=True):
+    for number, own, other in np.stack([alive, *pairs[:, alive]], axis=1).tolist():
         if own not in served and other not in used:
             served.add(own)
             used.add(other)
@@ -288,7 +259,7 @@ def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
     return np.concatenate([*taken, np.array(chosen, dtype=np.intp)])
 
 
-def _meeting(gold: _Side, system: _Side) -> _Pairs:
+def _meeting(gold: _Side, system: _Side) -> Ints:
     """Return all pairs that share enough of the gold span."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
@@ -300,8 +271,8 @@ def _meeting(gold: _Side, system: _Side) -> _Pairs:
     parts = []
     for block in _ranges(low, high):
         # only pairs whose extents (first start to last end) overlap
-        pairs = block.where(end[block.gold] > begin[block.system])
-        g, s = pairs.gold, pairs.system
+        pairs = block[:, end[block[1]] > begin[block[0]]]
+        s, g = pairs
         shared = np.minimum(gold.end[g], system.end[s]) - np.maximum(gold.start[g], system.start[s])
         length = gold.end[g] - gold.start[g]
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
@@ -309,11 +280,11 @@ def _meeting(gold: _Side, system: _Side) -> _Pairs:
             length[k] = sum(end - start for start, end in of_gold)
             both = ((min(i[1], j[1]), max(i[0], j[0])) for i in of_gold for j in of_system)
             shared[k] = sum(max(0, end - start) for end, start in both)
-        parts.append(pairs.where((shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)))
-    return _joined(parts)
+        parts.append(pairs[:, (shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)])
+    return np.concatenate(parts, axis=1)
 
 
-def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
+def _within(gold: _Side, system: _Side, tolerance: int) -> Ints:
     """Return the pairs of one label and equal number of pieces with ends within the tolerance."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + tolerance + 1
     start, place = (side.unit * stride + side.start for side in (gold, system))
@@ -321,51 +292,43 @@ def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
     high = np.searchsorted(start, place + tolerance, side="right")
     parts = []
     for pairs in _ranges(low, high):
-        g, s = pairs.gold, pairs.system
+        s, g = pairs
         near = (gold.unit[g] == system.unit[s]) & (gold.label[g] == system.label[s])
         near &= np.abs(gold.end[g] - system.end[s]) <= tolerance
         several = near & ((gold.shape[g] > 0) | (system.shape[s] > 0))
         for k in np.flatnonzero(several).tolist():  # all pieces agree in number and in their ends
             a, b = np.array(gold.pieces(int(g[k]))), np.array(system.pieces(int(s[k])))
             near[k] = a.shape == b.shape and np.abs(a - b).max() <= tolerance
-        parts.append(pairs.where(near))
-    return _joined(parts)
+        parts.append(pairs[:, near])
+    return np.concatenate(parts, axis=1)
 
 
-def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
+def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Ints]:
     """Yield, in blocks, each span of the system with the gold spans from `low` to `high`."""
     number = np.maximum(high - low, 0)
     total = np.cumsum(number)
     n_pairs = total[-1] if len(total) else 0
     cuts = np.searchsorted(total, np.arange(_PAIRS_PER_BLOCK, n_pairs, _PAIRS_PER_BLOCK))
-    edges = np.unique(np.concatenate([[0], cuts + 1, [len(number)]]))
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    edges = np.unique(np.concatenate([[0], cuts + 1])).tolist()
+    for begin, end in pairwise([*edges, len(number)]):
         own = number[begin:end]
         s = np.repeat(np.arange(begin, end), own)
         before = np.repeat(np.cumsum(own) - own, own)
-        yield _Pairs(s, np.arange(len(s)) - before + np.repeat(low[begin:end], own))
+        yield np.stack([s, np.arange(len(s)) - before + np.repeat(low[begin:end], own)])
 
 
-def _joined(parts: list[_Pairs]) -> _Pairs:
-    none = [np.zeros(0, dtype=np.int64)]
-    return _Pairs(
-        np.concatenate([part.system for part in parts] or none),
-        np.concatenate([part.gold for part in parts] or none),
-    )
-
-
-def _largest_matching(pairs: _Pairs, n_gold: int, n_system: int) -> _Pairs:
+def _largest_matching(pairs: Ints, n_gold: int, n_system: int) -> Ints:
     """Return a maximum one-to-one matching; the order of the spans does not matter."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    if not len(pairs.gold):
+    if not pairs.size:
         return pairs
-    ones = np.ones(len(pairs.gold), dtype=np.int8)
-    graph = csr_array((ones, (pairs.gold, pairs.system)), shape=(n_gold, n_system))
+    ones = np.ones(pairs.shape[1], dtype=np.int8)
+    graph = csr_array((ones, (pairs[1], pairs[0])), shape=(n_gold, n_system))
     partner = maximum_bipartite_matching(graph, perm_type="column")
     found = np.flatnonzero(partner >= 0)
-    return _Pairs(partner[found].astype(np.int64), found)
+    return np.stack([partner[found].astype(np.int64), found])
 
 
 def match_spans(
@@ -407,8 +370,6 @@ def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
-    if rule.name == STRICT and all(side.shape is None for side in sides):
-        return [(side.sentence, side.start, side.end, side.label) for side in sides]
     _, codes = _all_shapes(sides)
     columns = []
     for side, code in zip(sides, codes, strict=True):
@@ -432,20 +393,18 @@ def _match_by_rule(sides: Sequence[_Side], rule: MatchRule, frame: Frame) -> Ite
     items = _items(sides, met, rule, frame)
     if by_ends or len(frame[0]) < 2:
         return items  # partners always have the same label
-    same = [
-        m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
-    ]
+    same = [m[:, gold.label[m[1]] == s.label[m[0]]] for s, m in zip(systems, met, strict=True)]
     return replace(items, within_labels=_items(sides, same, rule, frame))
 
 
-def _items(sides: Sequence[_Side], met: Sequence[_Pairs], rule: MatchRule, frame: Frame) -> Items:
+def _items(sides: Sequence[_Side], met: Sequence[Ints], rule: MatchRule, frame: Frame) -> Items:
     """Make items from the credit of spans, in `rule.parts`, that have these possible partners."""
     gold, *systems = sides
     found = []  # the credit of every gold span, and of every span of the system
     for system, own in zip(systems, met, strict=True):
         pairs, credit = _pair_off(gold, system, rule, own)
         of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
-        of_gold[pairs.gold] = of_system[pairs.system] = credit
+        of_gold[pairs[1]] = of_system[pairs[0]] = credit
         found.append((of_gold, of_system))
     parts = range(1, rule.parts + 1)
     wrong = [

@@ -418,11 +418,11 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):
-        tokens = _ranges(side.text.first, places)
+        tokens = ranges(side.text.first, places)
         return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
         first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
-        own = _ranges(first, places)
+        own = ranges(first, places)
         sentence = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
         moved = _at(side, own, "start", "end", "label", "shape")
         return replace(side, sentence=sentence, text=_text_part(side.text, places), **moved)
@@ -433,13 +433,13 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
-    items = order[_ranges(first, places)]
+    items = order[ranges(first, places)]
     return items_of(side, items, units, places)
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:
     """Return some sentences of a text, in this order."""
-    tokens = _ranges(text.first, places)
+    tokens = ranges(text.first, places)
     by_sentence = text.row is not None and len(text.row) != text.n_tokens
     in_order: Any = text.row
     rows = None if in_order is None else in_order[places if by_sentence else tokens]
@@ -462,7 +462,7 @@ def _at(side: Any, places: Places, *names: str) -> dict[str, Any]:
     return {name: own[places] for name, own in arrays.items() if own is not None}
 
 
-def _ranges(first: NDArray[Any], places: Places) -> Places:
+def ranges(first: NDArray[Any], places: Places) -> Places:
     """Return the numbers from `first[i]` up to `first[i + 1]` for every place i, concatenated."""
     lengths = np.diff(first)[places]
     begins = np.cumsum(lengths) - lengths
@@ -472,7 +472,7 @@ def _ranges(first: NDArray[Any], places: Places) -> Places:
 def items_of(
     side: Labels | LabelSets, items: Places, units: Any, places: Places | None = None
 ) -> Any:
-    """Return some items of labels with their new units, which are at these places of a text."""
+    """Return items of labels with new units, which are at these places of a text; -1 is none."""
     texts, aligned = side.texts, side.aligned
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
@@ -488,7 +488,7 @@ def items_of(
     if isinstance(side, Labels):
         return replace(side, codes=side.codes[items], **shared)
     place = np.full(len(side), -1, dtype=np.int64)
-    place[items] = np.arange(len(items))
+    place[items[items >= 0]] = np.flatnonzero(items >= 0)
     kept = np.flatnonzero(place[side.item] >= 0)
     kept = kept[np.argsort(place[side.item[kept]], kind="stable")]
     new = place[side.item[kept]].astype(np.int32)

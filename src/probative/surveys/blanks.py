@@ -22,7 +22,7 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.matching.choices import how_to_read
+from probative.matching.outputs import how_to_read
 from probative.reading.alignment import align
 from probative.reading.annotations import TEXT_COLUMNS, RowIds, Text
 from probative.reading.columns import column_of, layout, share_of_tags

@@ -14,10 +14,9 @@ from probative._validation import numbers as checked_numbers
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import digest
-from probative.matching.choices import check_reading, how_to_read
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
-from probative.matching.outputs import short_name
+from probative.matching.outputs import check_reading, how_to_read, short_name
 from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
 from probative.reading.annotations import (

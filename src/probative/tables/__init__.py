@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
-    from probative.tables.counting import TallyWarning, count_table, tally
+    from probative.tables.counting import Tallied, TallyWarning, count_table, tally
     from probative.tables.scores import SummedScores
     from probative.tables.tags import TagCounter, count_tags
-    from probative.tables.tallied import Tallied
+
 
 __all__ = [
     "SummedScores",
@@ -30,9 +30,8 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "counting": ("TallyWarning", "count_table", "tally"),
+        "counting": ("Tallied", "TallyWarning", "count_table", "tally"),
         "scores": ("SummedScores",),
         "tags": ("TagCounter", "count_tags"),
-        "tallied": ("Tallied",),
     },
 )

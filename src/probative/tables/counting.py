@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from probative.tables.query import (
     HELD,
     NUMBER,
     LabelColumn,
+    conditions_of,
     count_cells,
     count_units,
     group_keys,
@@ -30,15 +32,19 @@ from probative.tables.query import (
     values_of,
 )
 from probative.tables.scores import range_of, sum_table
-from probative.tables.tallied import Cells, Tallied, UnitRows, units_by_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from probative._validation import Array
     from probative.tables.engines import Frame
     from probative.tables.scores import SummedScores
+
+    _Key = tuple[int | None, str | None]  # group and class
+    # of distinct units: sums (columns as in `query.statistics_of`) and numbers
+    _Units = dict[_Key, tuple[Array, NDArray[np.int64]]]
 
 
 _ON_NULL = ("error", "drop", "negative")
@@ -53,33 +59,253 @@ class TallyWarning(UserWarning):
     """Warning about labels of a table that were counted as they are."""
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The requested columns of a table; queries use safe names for them."""
+class _Asked(NamedTuple):
+    """The requested columns of a table: parameter and column, by the safe names of queries."""
 
-    gold: str
-    systems: dict[str, str]
-    parameters: tuple[str, ...]
-    by: tuple[str, ...]
-    single_by: bool
+    systems: tuple[str, ...]  # their names
+    labels: dict[str, tuple[str, str]]  # gold is the first
+    groups: dict[str, tuple[str, str]]
+    units: dict[str, tuple[str, str]]
+    single_by: bool  # True if a group is a value, False if it is a tuple of values
+
+
+# --- The counts of a table
+
+
+class _Cells(NamedTuple):
+    """The distinct rows of a table with their counts."""
+
+    group: NDArray[np.int64]
+    codes: NDArray[np.int64]  # of labels: one row per side, gold first; -1 for no label
+    number: Array  # of rows equal to each distinct row
+
+
+def units_by_key(keys: Iterable[_Key], sums: Array, number: NDArray[np.int64]) -> _Units:
+    """Return the distinct units of each group and class."""
+    places: dict[_Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return {key: (sums[own], number[own]) for key, own in places.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Tallied:
+    """The counts of a table: how many rows, and how many units, fall into which case.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    labels
+        The texts of all labels, in alphabetical order.
+    positive
+        The label that counts as "yes"; None if all classes count.
+    groups
+        The values of the groups (tuples for several columns); empty without groups.
+    unit
+        The column of the units, or None.
+    notes
+        Remarks on the labels, in sentences.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from probative.tables import count_table
+    >>> frame = pandas.DataFrame(
+    ...     {"y": [1, 1, 0, 0], "old": [1, 0, 1, 0], "new": [1, 1, 0, 0], "day": [1, 1, 1, 2]}
+    ... )
+    >>> table = count_table(frame, gold="y", systems=["old", "new"], by="day")
+    >>> table.names, table.groups, table.positive
+    (('old', 'new'), (1, 2), '1')
+    >>> table.counts("old")
+    Counts(tp=1, fp=1, fn=1, tn=1)
+    >>> table.paired("old", "new", group=1)
+    PairedCounts([0, 1, 1, 0, 1, 0, 0, 0])
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    positive: str | None
+    groups: tuple[Hashable, ...]
     unit: str | None
+    notes: tuple[str, ...]
+    _cells: _Cells | None = field(repr=False)
+    _units: _Units = field(repr=False)
 
     @property
-    def labels(self) -> dict[str, tuple[str, str]]:
-        """Return the columns of labels: safe name to parameter and column."""
-        own = {"g": (_GOLD, self.gold)}
-        columns = zip(self.parameters, self.systems.values(), strict=True)
-        return own | {f"s{k}": asked for k, asked in enumerate(columns)}
+    def n_rows(self) -> int:
+        """Return the number of rows that were counted."""
+        if self._cells is not None:
+            return int(self._cells.number.sum())
+        return sum(
+            int(number @ sums[:, 0])
+            for (group, _), (sums, number) in self._units.items()
+            if group is not None or not self.groups
+        )
 
-    @property
-    def groups(self) -> dict[str, tuple[str, str]]:
-        """Return the columns of groups, likewise."""
-        return {f"b{i}": ("by", name) for i, name in enumerate(self.by)}
+    def n_units(self, group: Hashable = None) -> int:
+        """Return the number of units, in a group or in all."""
+        return int(self._rows(group, self.positive)[1].sum())
 
-    @property
-    def units(self) -> dict[str, tuple[str, str]]:
-        """Return the column of units, likewise."""
-        return {} if self.unit is None else {"u": ("unit", self.unit)}
+    def counts(
+        self,
+        system: str | int = 0,
+        *,
+        group: Hashable = None,
+        label: str | None = None,
+        by_unit: bool | None = None,
+    ) -> Counts:
+        """Return the counts of a system: one table, or one per unit.
+
+        Parameters
+        ----------
+        system
+            Its name or its number.
+        group
+            One of `groups`; by default all rows.
+        label
+            The class to count against the rest; by default `positive`, or all classes if all count:
+            a wrong label is then a false positive of one class and a false negative of another, and
+            there are no true negatives.
+        by_unit
+            True for one table per unit (equal ones repeated, in no order); by default True if there
+            are units.
+        """
+        sums, number = self._sums((self._system(system),), group, label, by_unit)
+        rows, positives, returned, right = sums.T[:4]
+        fp, fn = returned - right, positives - right
+        has_negatives = self._has_negatives(label, number is not None)
+        counts = Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
+        if number is None:
+            return counts[0]
+        return counts[np.repeat(np.arange(len(number)), number)]
+
+    def paired(
+        self,
+        a: str | int = 0,
+        b: str | int = 1,
+        *,
+        group: Hashable = None,
+        label: str | None = None,
+        by_unit: bool | None = None,
+    ) -> PairedCounts:
+        """Return the cases of two systems: one table, or one row per distinct unit.
+
+        Parameters
+        ----------
+        a, b
+            The names or numbers of the baseline and of the challenger.
+        group, label, by_unit
+            As for `counts`; rows of distinct units have multiplicities.
+        """
+        sums, number = self._sums((self._system(a), self._system(b)), group, label, by_unit)
+        cases = _cases(sums)[:, : 7 + self._has_negatives(label, number is not None)]
+        if number is None:
+            return PairedCounts(cases[0])
+        return PairedCounts(cases, number).grouped()
+
+    def _system(self, system: str | int) -> int:
+        if isinstance(system, int) and not isinstance(system, bool) and 0 <= system < len(self):
+            return system
+        if system not in self.names:
+            raise InputError(
+                f"system: there is no {system!r}; expected one of {', '.join(self.names)}"
+                + suggestion(system, self.names)
+            )
+        return self.names.index(str(system))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _class(self, label: str | None) -> str | None:
+        """Return the class to count; None for all."""
+        if label is None:
+            return self.positive
+        return one_of("label", label, self.labels)
+
+    def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
+        """Return True if true negatives were counted: never for all classes together."""
+        return (self.positive if by_unit else self._class(label)) is not None
+
+    def _group(self, group: Hashable) -> int | None:
+        if group is None and None not in self.groups:
+            return None
+        if group not in self.groups:
+            shown = ", ".join(map(repr, self.groups[:20]))
+            raise InputError(f"group: there is no {group!r}; expected one of {shown}")
+        return self.groups.index(group)
+
+    def _sums(
+        self, systems: tuple[int, ...], group: Hashable, label: str | None, by_unit: bool | None
+    ) -> tuple[Array, NDArray[np.int64] | None]:
+        """Return the sums of these systems: one row and None, or distinct units and numbers."""
+        by_unit = self.unit is not None if by_unit is None else by_unit
+        if not by_unit:
+            return self._item_sums(systems, self._group(group), self._class(label))[None], None
+        sums, number = self._rows(group, self._class(label))
+        return sums[:, _places(len(self), systems)], number
+
+    def _rows(self, group: Hashable, label: str | None) -> tuple[Array, NDArray[np.int64]]:
+        if self.unit is None:
+            raise InputError("by_unit: no column of units was counted; expected unit=")
+        at = self._group(group)
+        if (at, None) not in self._units and (at, self.positive) not in self._units:
+            raise InputError(
+                "group: units were counted in each group alone; expected overall=True for all"
+            )
+        if (at, label) not in self._units and self.positive is not None:
+            raise InputError(
+                f"label: units were counted for {self.positive!r} alone; expected that"
+            )
+        all_sums, all_numbers = self._units[at, self.positive]
+        sums, number = self._units.get((at, label), (all_sums[:0], all_numbers[:0]))
+        # add the units without this label
+        others = int(all_numbers.sum() - number.sum())
+        if others:
+            sums = np.concatenate([sums, np.zeros((1, sums.shape[1]))])
+            number = np.append(number, others)
+        return sums, number
+
+    def _item_sums(self, systems: tuple[int, ...], group: int | None, label: str | None) -> Array:
+        """Return the sums over all rows, or over those of a group."""
+        cells = self._cells
+        if cells is None:  # only sums were counted (`count_tags`)
+            own = [rows for (at, _), rows in self._units.items() if group in (None, at)]
+            total = np.sum([number @ sums for sums, number in own], axis=0)
+            return np.asarray(total[_places(len(self), systems)])
+        kept = slice(None) if group is None else cells.group == group
+        number = cells.number[kept]
+        sides = [cells.codes[k][kept] for k in (0, *(1 + system for system in systems))]
+        code = None if label is None else self.labels.index(label)
+
+        def same(i: int, j: int) -> NDArray[np.bool_]:
+            yes = sides[i] >= 0 if code is None else sides[i] == code
+            return np.asarray(yes & (sides[i] == sides[j]))
+
+        parts = conditions_of(len(sides), same)
+        return np.array([number.sum(), *(number @ part for part in parts)], dtype=np.float64)
+
+
+def _places(systems: int, chosen: tuple[int, ...]) -> list[int]:
+    """Return the columns of the chosen systems among the sums of all systems."""
+    column = {name: place for place, name in enumerate(statistics_of(systems))}
+    pairs = (sorted({i, j}) for i, j in combinations(chosen, 2))
+    sides = [*map(str, chosen), *("_".join(map(str, pair)) for pair in pairs)]
+    names = ["rows", "pos", *(f"{what}{side}" for side in sides for what in ("p", "t"))]
+    return [column[name] for name in names]
+
+
+def _cases(sums: Array) -> Array:
+    """Compute the eight cases from what each system and both returned, and how much is correct."""
+    rows, positives, returned_a, right_a, returned_b, right_b, returned, right = sums.T[:8]
+    wrong = returned - right
+    cases = [right_a - right, returned_a - right_a - wrong]
+    cases += [right_b - right, returned_b - right_b - wrong]
+    cases += [right, wrong, positives - right_a - right_b + right]
+    return np.stack([*cases, rows - sum(cases)], axis=1)
+
+
+# --- Counting in the engine
 
 
 def count_table(
@@ -105,17 +331,17 @@ def count_table(
     source = plain(chosen(opened(frame), {**keys, **asked.labels}), asked.labels, keys)
     counted = _Counted(source, asked, on_null)
     yes = _positive(positive, counted.labels, find_positive=find_positive)
-    units: dict[tuple[int | None, str | None], UnitRows] = {}
-    if asked.unit is not None:
+    units: _Units = {}
+    if unit is not None:
         units = counted.unit_rows(list(asked.groups), yes)
-        if overall and asked.by:
+        if overall and asked.groups:
             units |= counted.unit_rows([], yes)
     return Tallied(
-        names=tuple(asked.systems),
+        names=asked.systems,
         labels=counted.labels,
         positive=yes,
-        groups=counted.groups if asked.by else (),
-        unit=asked.unit,
+        groups=counted.groups if asked.groups else (),
+        unit=unit,
         notes=tuple(counted.notes),
         _cells=counted.cells,
         _units=units,
@@ -128,13 +354,13 @@ class _Counted:
     def __init__(self, source: Frame, asked: _Asked, on_null: str):
         self.source, self.asked, self.on_null = source, asked, on_null
         self.notes: list[str] = []
-        keys, unit = [*asked.groups, *asked.labels], None if asked.unit is None else "u"
+        keys, unit = [*asked.groups, *asked.labels], next(iter(asked.units), None)
         rows = fetch(lambda: count_cells(source, keys, unit), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
             raise InputError(
-                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {asked.gold!r} and the "
-                f"columns of the systems labels? Expected fewer labels, systems or groups"
+                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {asked.labels['g'][1]!r} and "
+                f"the columns of the systems labels? Expected fewer labels, systems or groups"
             )
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
@@ -157,9 +383,9 @@ class _Counted:
             lost = int(number.sum() - np.sum(rows[HELD], dtype=np.float64))
             if lost:
                 what = missing_labels(lost, int(number.sum()))
-                raise InputError(f"unit: column {asked.unit!r} {what}, or on_null='drop'")
+                raise InputError(f"unit: column {asked.units[unit][1]!r} {what}, or on_null='drop'")
         group = self._grouped(rows, kept)
-        self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
+        self.cells = _Cells(group, codes[:, kept], number[kept])
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) > 1:
             types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
@@ -179,8 +405,8 @@ class _Counted:
         self.groups = sort_groups(keys)
         number = {key: i for i, key in enumerate(self.groups)}
         without = any(k is None or (isinstance(k, tuple) and None in k) for k in self.groups)
-        if self.asked.by and without:
-            listed = ", ".join(map(repr, self.asked.by))
+        if self.asked.groups and without:
+            listed = ", ".join(repr(name) for _, name in self.asked.groups.values())
             self.notes.append(
                 f"{listed}: some rows have no value; they are a group of their own, None"
             )
@@ -217,14 +443,10 @@ class _Counted:
     def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
         """Return notes on labels that only one side has, with their frequencies."""
         times = [np.bincount(own[own >= 0], number[own >= 0], len(self.labels)) for own in codes]
-        answer, *systems = times
+        gold, *systems = zip((column.name for column in self.columns.values()), times, strict=True)
         notes = []
-        columns = list(self.columns.values())[1:]
-        for column, own in zip(columns, systems, strict=True):
-            for there, other, side, lacking in (
-                (own, answer, column.name, self.asked.gold),
-                (answer, own, self.asked.gold, column.name),
-            ):
+        for system in systems:
+            for (side, there), (lacking, other) in ((system, gold), (gold, system)):
                 alone = np.flatnonzero((there > 0) & (other == 0))
                 if len(alone):
                     first, rest = alone[:_MOST_EXAMPLES], len(alone) - _MOST_EXAMPLES
@@ -233,9 +455,7 @@ class _Counted:
                     notes.append(f"{side!r} has labels that {lacking!r} never has: {listed}{more}")
         return notes
 
-    def unit_rows(
-        self, groups: list[str], positive: str | None
-    ) -> dict[tuple[int | None, str | None], UnitRows]:
+    def unit_rows(self, groups: list[str], positive: str | None) -> _Units:
         """Return the distinct units, by group and class."""
         rows = self._kinds_of_units(groups, positive, None)
         if len(rows[NUMBER]) > _MOST_KINDS:
@@ -262,7 +482,7 @@ class _Counted:
             )
         if seen < expected:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
-        return units_by_key(list(zip(group, labels, strict=True)), sums, number)
+        return units_by_key(zip(group, labels, strict=True), sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
@@ -305,7 +525,14 @@ def check_asked(
     groups, single = _groups_of(by), isinstance(by, str)
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
-    return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+    asked = zip(parameters or ["systems"] * len(named), named.values(), strict=True)
+    return _Asked(
+        tuple(named),
+        {"g": (_GOLD, gold), **{f"s{k}": own for k, own in enumerate(asked)}},
+        {f"b{i}": ("by", name) for i, name in enumerate(groups)},
+        {} if unit is None else {"u": ("unit", unit)},
+        single,
+    )
 
 
 def _groups_of(by: object) -> tuple[str, ...]:

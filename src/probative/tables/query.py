@@ -18,7 +18,7 @@ from datetime import date, time
 from functools import cached_property, partial, reduce
 from itertools import combinations
 from numbers import Number
-from operator import and_, or_
+from operator import add, and_, or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -337,29 +337,25 @@ def _sorting(key: Hashable) -> list[tuple[int, Any]]:
 # nearly agree; the engine returns their number and their sums, so that totals and test do not
 # change. Each merged kind is then written as units that are as equal as whole numbers allow.
 
-# cases that may differ within a merged kind, and those that may not, for one and for two systems
-_FREE = {1: ("rows", "tp", "fp", "fn"), 2: ("rows", "c2", "c3", "c4", "c5", "c6")}
-_FIXED: dict[int, tuple[str, ...]] = {1: (), 2: ("dt", "df")}
+# Every case as a sum of `statistics_of`, for one and for two systems: those that may differ within
+# a merged kind, and those that may not.
+_FREE = {
+    1: {"rows": "+rows", "tp": "+t0", "fp": "+p0 -t0", "fn": "+pos -t0"},
+    2: {
+        "rows": "+rows",
+        "c2": "+t1 -t0_1",
+        "c3": "+p1 -t1 -p0_1 +t0_1",
+        "c4": "+t0_1",
+        "c5": "+p0_1 -t0_1",
+        "c6": "+pos -t0 -t1 +t0_1",
+    },
+}
+_FIXED: dict[int, dict[str, str]] = {1: {}, 2: {"dt": "+t0 -t1", "df": "+p0 -t0 -p1 +t1"}}
 
 
-def _parts(systems: int) -> dict[str, nw.Expr]:
-    """Return the cases of a unit as expressions of its sums."""
-    import narwhals as nw
-
-    rows, pos, p0, t0 = (nw.col(name) for name in ("rows", "pos", "p0", "t0"))
-    if systems == 1:
-        return {"rows": rows, "tp": t0, "fp": p0 - t0, "fn": pos - t0}
-    p1, t1, p, t = (nw.col(name) for name in ("p1", "t1", "p0_1", "t0_1"))
-    return {
-        "rows": rows,
-        "c2": t1 - t,
-        "c3": p1 - t1 - p + t,
-        "c4": t,
-        "c5": p - t,
-        "c6": pos - t0 - t1 + t,
-        "dt": t0 - t1,
-        "df": p0 - t0 - p1 + t1,
-    }
+def _signs(terms: str) -> dict[str, int]:
+    """Return the statistics in a sum with their signs."""
+    return {term[1:]: 1 if term[0] == "+" else -1 for term in terms.split()}
 
 
 def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
@@ -369,8 +365,11 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     import narwhals as nw
 
     free, fixed = _FREE[systems], _FIXED[systems]
-    parts = {name: own.cast(nw.Int64) for name, own in _parts(systems).items()}
-    split = by_unit.select(*keys, *(own.alias(f"_{name}") for name, own in parts.items()))
+    parts = [
+        reduce(add, [nw.col(n) * sign for n, sign in _signs(terms).items()]).alias(f"_{name}")
+        for name, terms in (free | fixed).items()
+    ]
+    split = by_unit.select(*keys, *parts)
     numbers = {n: nw.col(f"_{n}") for n in free}
     roots = {n: own.cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
     bins = [own.cast(nw.Int64).alias(f"bin_{n}") for n, own in roots.items()]
@@ -394,29 +393,17 @@ def units_alike(
     kind, part = np.nonzero(ends > begins)
     begin = begins[kind, part]
     free, times = share[kind] + (remainder[kind] > begin[:, None]), ends[kind, part] - begin
-    fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind] for n in _FIXED[systems]]
+    fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind, None] for n in _FIXED[systems]]
     squares = np.array([np.sum(np.asarray(rows[f"square_{n}"], float)) for n in _FREE[systems]])
     cases, n = free.astype(np.float64), times.sum()
     mean = times @ cases / n
     true, left = squares / n - mean**2, times @ cases**2 / n - mean**2
     moving = true > 0
     lost = float(np.max(1 - left[moving] / true[moving], initial=0.0))
-    return kind, _sums(free, fixed), times, lost
-
-
-def _sums(free: NDArray[np.int64], fixed: list[NDArray[np.int64]]) -> Array:
-    """Return the sums of `statistics_of` from the cases."""
-    if not fixed:
-        rows, tp, fp, fn = free.T
-        columns = [rows, tp + fn, tp + fp, tp]
-    else:
-        rows, c2, c3, c4, c5, c6 = free.T
-        c0, c1 = c2 + fixed[0], c3 + fixed[1]
-        columns = [
-            rows, c0 + c2 + c4 + c6, c0 + c1 + c4 + c5, c0 + c4, c2 + c3 + c4 + c5, c2 + c4,
-            c4 + c5, c4,
-        ]  # fmt: skip
-    return np.stack(columns, axis=1).astype(np.float64)
+    signs = [_signs(terms) for terms in (_FREE[systems] | _FIXED[systems]).values()]
+    names = statistics_of(systems)
+    inverse = np.rint(np.linalg.inv([[own.get(name, 0) for name in names] for own in signs]))
+    return kind, np.concatenate([free, *fixed], axis=1) @ inverse.T, times, lost
 
 
 # --- Distinct rows and distinct units of a statement in DuckDB

@@ -123,14 +123,14 @@ def sum_table(
     columns = {f"s{k}": ("scores", name) for k, name in enumerate(systems.values())}
     source = chosen(opened(frame), {**keys, **columns})
     source = plain(_as_numbers(source, columns), {}, keys)
-    rows = _Sums.of(source, list(keys), list(columns))
-    items, left_out = int(rows.number.sum()), 0
+    units, table, is_complete = _sums_of_units(source, list(keys), list(columns))
+    items, left_out = int(table[0].sum()), 0
     if not items:
         raise InputError("frame: the table has no rows; expected at least one")
-    if not rows.is_complete:
+    if not is_complete:
         source = _complete(source, list(columns))
-        rows = _Sums.of(source, list(keys), list(columns))
-        left_out = items - int(rows.number.sum())
+        units, table, _ = _sums_of_units(source, list(keys), list(columns))
+        left_out = items - int(table[0].sum())
         listed = ", ".join(map(repr, systems.values()))
         if not drop:
             raise InputError(
@@ -139,9 +139,8 @@ def sum_table(
             )
         if left_out == items:
             raise InputError(f"scores: no row has a number in each of the columns {listed}")
-    lost = np.array([value is None for value in rows.keys["u"]])
-    if lost.any():
-        empty = int(rows.number[lost].sum())
+    empty = int(table[0, [value is None for value in units["u"]]].sum())
+    if empty:
         raise InputError(
             f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows; expected units"
         )
@@ -155,15 +154,14 @@ def sum_table(
         least = min(float(found[f"least_{c}"][0]) for c in columns)
         most = max(float(found[f"most_{c}"][0]) for c in columns)
         refuse_outside(range_, least, most)
-    own = group_keys(rows.keys, list(groups), len(rows.number), single=single_by)
-    order: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
+    own = group_keys(units, list(groups), table.shape[1], single=single_by)
+    places: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
     for place, group in enumerate(own):
-        order[group].append(place)
-    names, shared = tuple(systems), (range_, least, most, left_out)
-    parts = {group: rows.at(np.array(places)) for group, places in order.items()}
+        places[group].append(place)
+    shared = range_, least, most, left_out
     return {
-        group: SummedScores(names, part.sums, part.squares, part.number, *shared)
-        for group, part in parts.items()
+        group: SummedScores(tuple(systems), *np.split(table[1:, own], 2), table[0, own], *shared)
+        for group, own in places.items()
     }
 
 
@@ -178,47 +176,27 @@ def refuse_outside(range_: Range, least: float | None, most: float | None) -> No
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """The sums of every unit, in the order of the units."""
+def _sums_of_units(
+    source: Frame, keys: list[str], columns: list[str]
+) -> tuple[dict[str, Sequence[Any]], Array, bool]:
+    """Return keys, numbers and sums of units in their order, and if every row has all scores."""
+    # rows of the table: the number of items, the sums of every system, and those of the squares
+    import narwhals as nw
 
-    keys: dict[str, Sequence[Any]]
-    number: Array
-    sums: Array
-    squares: Array
-    is_complete: bool  # every row has a number for every system
-
-    @classmethod
-    def of(cls, source: Frame, keys: list[str], columns: list[str]) -> _Sums:
-        """Run the query."""
-        import narwhals as nw
-
-        squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
-        sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
-        held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
-        sums += [nw.col(f"square_{c}").sum() for c in columns]
-        asked = [nw.len().alias(NUMBER), *held, *sums]
-        rows = fetch(lambda: source.with_columns(*squares).group_by(*keys).agg(*asked))
-        number = np.asarray(rows[NUMBER], dtype=np.float64)
-
-        def table(what: str) -> Array:
-            own = [np.asarray(rows[f"{what}_{c}"], dtype=np.float64) for c in columns]
-            return np.stack(own).reshape(len(columns), -1)
-
-        of_squares = table("square")
-        is_complete = bool(np.all(table("held") == number) and np.isfinite(of_squares).all())
-        values: dict[str, Sequence[Any]] = {key: _values(rows[key]) for key in keys}
-        whole = cls(values, number, table("sum"), of_squares, is_complete)
-        # a fixed order: samples must not depend on which thread was faster
-        return whole.at(_order(values["u"]))
-
-    def at(self, places: NDArray[Any]) -> _Sums:
-        """Return some of the units."""
-        keys: dict[str, Sequence[Any]] = {
-            key: [own[i] for i in places.tolist()] for key, own in self.keys.items()
-        }
-        sums, squares = self.sums[:, places], self.squares[:, places]
-        return _Sums(keys, self.number[places], sums, squares, self.is_complete)
+    squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
+    held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
+    sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
+    sums += [nw.col(f"square_{c}").sum() for c in columns]
+    asked = [nw.len().alias(NUMBER), *held, *sums]
+    rows = fetch(lambda: source.with_columns(*squares).group_by(*keys).agg(*asked))
+    names = [NUMBER, *(f"{what}_{c}" for what in ("sum", "square", "held") for c in columns)]
+    every = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names])
+    table, number_held = np.split(every, [-len(columns)])
+    is_complete = bool(np.all(number_held == table[0]) and np.isfinite(table).all())
+    # a fixed order: samples must not depend on which thread was faster
+    order = _order(_values(rows["u"]))
+    units = {key: [own[i] for i in order.tolist()] for key in keys for own in [_values(rows[key])]}
+    return units, table[:, order], is_complete
 
 
 def _values(column: Any) -> list[Any]:

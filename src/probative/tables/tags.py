@@ -18,7 +18,7 @@ from probative.errors import InputError
 from probative.labels import missing_labels
 from probative.matching.matched import match_inputs
 from probative.matching.schemes import SCHEMES
-from probative.tables.counting import check_asked
+from probative.tables.counting import Tallied, check_asked, units_by_key
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
     NUMBER,
@@ -29,7 +29,6 @@ from probative.tables.query import (
     statistics_of,
     sum_units,
 )
-from probative.tables.tallied import Tallied, units_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,14 +93,9 @@ class TagCounter:
 
     def __call__(self, part: Any) -> Any:
         """Count a part that is a pandas data frame."""
-        import pandas as pd
-
-        columns = {name: part[name].tolist() for name in self._columns()}
-        numbers = self.count(columns)
-        counted = part[list(self.keep)].copy()
-        for name, own in zip(self.statistics, numbers.T, strict=True):
-            counted[name] = pd.Series(own, index=part.index, dtype="int64")
-        return counted
+        numbers = self.count({name: part[name].tolist() for name in self._columns()})
+        counted = dict(zip(self.statistics, numbers.T, strict=True))
+        return part[list(self.keep)].assign(**counted)
 
     def map_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Count batches of PyArrow, as ``mapInArrow`` of Spark passes them."""
@@ -231,7 +225,7 @@ def count_tags(
     places = {key: place for place, key in enumerate(groups)}
     units = units_by_key([(places.get(key), None) for key in own], sums, number)
     return Tallied(
-        names=tuple(asked.systems),
+        names=asked.systems,
         labels=(),
         positive=None,
         groups=groups,
