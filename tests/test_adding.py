@@ -21,7 +21,7 @@ from probative.matching.matched import match_inputs
 from probative.metrics import TABLE, Metric
 from probative.options import CompareOptions
 from probative.reading import formats
-from probative.reading.sequences import labels_from_array
+from probative.reading.annotations import labels_from_array
 
 PAGE = Path(__file__).parent.parent / "docs" / "how-it-is-built.md"
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import probative as pv
 from probative import seqeval as ours
 from probative.errors import InputError
-from probative.reading.sequences import tagged_from_lists
+from probative.reading.annotations import tagged_from_lists
 
 SCHEMES = {"iob1": "OBI", "iob2": "OBI", "ioe1": "OIE", "ioe2": "OIE", "iobes": "OBIES",
            "bilou": "OBILU"}  # fmt: skip

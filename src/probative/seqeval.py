@@ -24,7 +24,7 @@ from probative.matching.items import Items, collect, union
 from probative.matching.matched import Matched
 from probative.matching.schemes import decode
 from probative.options import ScoreOptions
-from probative.reading.sequences import tagged_from_lists
+from probative.reading.annotations import tagged_from_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

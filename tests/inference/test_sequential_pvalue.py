@@ -16,7 +16,7 @@ from scipy import special
 
 import probative as pv
 from probative.inference import sampled as module
-from probative.inference.proportions import clopper_pearson
+from probative.inference.intervals import clopper_pearson
 from probative.inference.sampled import (
     ERROR,
     LEVELS,

@@ -14,8 +14,8 @@ from inference.of_scores import compare_runs
 
 import probative as pv
 from probative.errors import InputError
+from probative.reading.annotations import labels_from_array, tagged_from_lists
 from probative.reading.runs import find_runs, natural_order, numbered_siblings, runs_of
-from probative.reading.sequences import labels_from_array, tagged_from_lists
 
 TYPES = ("PER", "LOC")
 

@@ -13,7 +13,7 @@ import probative as pv
 from probative.errors import InputError
 from probative.matching.labels import match_labels, positive_class
 from probative.matching.spans import match_spans, overlaps
-from probative.reading.sequences import labels_from_array, spans_from_sets
+from probative.reading.annotations import labels_from_array, spans_from_sets
 from probative.reading.table_sides import label_sets
 
 span = st.tuples(st.integers(0, 4), st.integers(5, 8), st.sampled_from("ABC"))

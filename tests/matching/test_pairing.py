@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.errors import InputError
 from probative.matching.spans import MatchRule, match_rule, match_spans, overlaps
-from probative.reading.annotations import Spans
-from probative.reading.sequences import spans_from_sets
+from probative.reading.annotations import Spans, spans_from_sets
 
 nervaluate = pytest.importorskip("nervaluate")
 

@@ -20,7 +20,7 @@ from probative.matching.schemes import (
     recognise,
 )
 from probative.matching.spans import match_spans
-from probative.reading.sequences import tagged_from_lists
+from probative.reading.annotations import tagged_from_lists
 
 PEERS = {
     "iob1": peer.IOB1,

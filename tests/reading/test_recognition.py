@@ -98,7 +98,7 @@ def test_a_header_of_columns(write):
     path = write("word tag\nAnn B-PER\nran O\n")
     tagged = read(path, Options(header=True))
     assert tagged.text.n_tokens == 2
-    assert tagged.text.line.tolist() == [2, 3]
+    assert [tagged.text.line_of(token) for token in range(2)] == [2, 3]
 
 
 # --- labels by other names --------------------------------------------------------------------

@@ -147,7 +147,7 @@ def read_corpus(
         raise source.error(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
-    if form not in _IN_LINES or (form == "rows" and source.is_parquet):
+    if form not in _IN_LINES or (form == "rows" and source.kind == "parquet"):
         raise source.error(
             f"is {FORMATS[form].title}; expected a corpus in lines: columns, segmented "
             f"text, a list or table of labels, JSON lines"

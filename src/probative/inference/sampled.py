@@ -13,7 +13,7 @@ from scipy import sparse
 
 from probative._validation import random_generator
 from probative.inference.groups import adjust_pvalues
-from probative.inference.proportions import clopper_pearson
+from probative.inference.intervals import clopper_pearson
 from probative.results import NullDistribution, RandomizationTest
 from probative.workers import in_threads
 

@@ -36,9 +36,8 @@ from probative.matching.labels import positive_class, relabel
 from probative.matching.matched import align_items, name_systems
 from probative.matching.outputs import check_reading, how_to_read, read_apart
 from probative.options import CurveOptions
-from probative.reading.annotations import Labels
+from probative.reading.annotations import Labels, units_of
 from probative.reading.inputs import annotations_of, both_of, is_frame, is_path, is_series
-from probative.reading.sequences import units_of
 from probative.reading.source import refuse_repeats
 from probative.results import Curve, CurveComparison
 from probative.wording.verdict import verdict

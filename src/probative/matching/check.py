@@ -273,7 +273,7 @@ def _tags(
         # read unknown tags as O, so that the other tags can still be checked
         pairs = zip(tags.names, known, strict=True)
         names = tuple(tag if is_known else "O" for tag, is_known in pairs)
-        tags = Tagged(tags.text, tags.tags, names, tags.notes)
+        tags = replace(tags, names=names)
     wrong += _listed(source.name, "tags out of place", *misplaced(tags, name, _LISTED_PROBLEMS))
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)

@@ -12,7 +12,7 @@ from probative.errors import InputError
 from probative.matching.items import distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
 from probative.matching.outputs import groups_of
-from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans, items_of
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, rows_at
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
@@ -124,31 +124,17 @@ def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
     if matched.task == "scores":
         from probative.matching.scores import scored
 
-        sides = tuple(side.at(rows) for side in matched.systems)
+        sides = tuple(rows_at(side, rows) for side in matched.systems)
         return replace(matched, items=cast("Items", scored(sides, matched.items)), gold=sides[0])
     if not isinstance(matched.gold, (Labels, LabelSets)):
         return replace(matched, items=matched.items.of_units(rows), records=None)
-    gold, *systems = (_rows_of(side, rows) for side in (matched.gold, *matched.systems))
+    gold, *systems = (rows_at(side, rows) for side in (matched.gold, *matched.systems))
     items = match_labels(gold, *systems, positive=matched.positive)
     # drop the labels that `only` left out of the whole
     kept = matched.items.labels
     items = items if items.labels == kept else items.only(kept)
     # the table of all classes is made from gold and systems, so these are restricted too
     return replace(matched, items=items, gold=gold, systems=tuple(systems))
-
-
-def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets:
-    units: NDArray[np.int32] | None = None
-    kept = rows
-    if side.units is not None:
-        kept, number = np.unique(side.units[rows], return_inverse=True)
-        units = number.astype(np.int32)
-    part: Any = items_of(side, rows, units)
-    repeats = getattr(side, "repeats", None)
-    if repeats is not None:
-        times = None if repeats.times is None else repeats.times[rows]
-        part = replace(part, repeats=Repeats(times, repeats.number[kept]))
-    return cast("Labels | LabelSets", part)
 
 
 # --- Buckets of items: by length, by presence in training, by label frequency

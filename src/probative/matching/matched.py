@@ -63,8 +63,8 @@ from probative.reading.annotations import (
     Tagged,
     Text,
     coded,
+    items_at,
 )
-from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
@@ -136,8 +136,7 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
     units = None if side.units is None else side.units[places]
-    groups = side.groups and replace(side.groups, codes=side.groups.codes[places])
-    part: Side = replace(rows_of(side, places, units), aligned=None, groups=groups)
+    part: Side = replace(items_at(side, places, units), aligned=None)
     if isinstance(part, Labels) and lost.any():  # names stay sorted: NOTHING is the empty text
         codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
         part = replace(part, codes=codes, names=(NOTHING, *side.names))
@@ -197,7 +196,8 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
     """Return gold and the answers of every system as labels, to be shown as examples."""
 
     def side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
-        return Labels(log.name, *coded(answers), unit, (), lambda: log.texts)
+        texts = [record.text for record in log.records]
+        return Labels(log.name, *coded(answers), units=unit, texts=lambda: texts)
 
     def shortened(text: str) -> str:
         return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
@@ -206,17 +206,17 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
     if first.counted:  # a log of counts does not show which findings these were
         return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = [shortened(target) or RIGHT for target in first.targets]
+    targets = [shortened(record.target) or RIGHT for record in first.records]
 
-    def answer(right: Any, target: str, said: str) -> str:
+    def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
         if right:
             return target
+        said = shortened(record.said)
         return f"{said} ({WRONG})" if said == target else said or WRONG
 
     return side(first, targets, unit), tuple(
-        side(log, list(map(answer, log.tp.tolist(), targets, map(shortened, log.said))), unit)
-        for log in logs
+        side(log, list(map(answer, log.tp.tolist(), targets, log.records)), unit) for log in logs
     )
 
 
@@ -468,7 +468,8 @@ def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOp
     range_ = summed.range if choices.range is None else range_of(choices.range)
     items, notes = summed_items(summed, range_)
     called = name_systems(names, list(summed.names))
-    sides = [Graded(name, own, items.unit) for name, own in zip(called, items.says, strict=True)]
+    pairs = zip(called, items.says, strict=True)
+    sides = [Graded(name, own, units=items.unit) for name, own in pairs]
     return _of_scores(items, sides, called, notes)
 
 

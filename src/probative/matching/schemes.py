@@ -300,8 +300,8 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
             f"read as {'conlleval does' if repair == 'conlleval' else 'seqeval strict mode does'}"
         )
     places = sentence, start - opening, end - opening, sequence.kind[first]
-    about = sequence.labels, text, tuple(notes)
-    return Spans(*places, *about, scheme=rules.name, repaired=number)
+    about = sequence.labels, text, rules.name, number
+    return Spans(*places, *about, notes=tuple(notes))
 
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -370,7 +370,7 @@ def decode_tags(
     sentences: Sequence[Sequence[str]], *, scheme: str | None = None, repair: str = "conlleval"
 ) -> list[list[tuple[int, int, str]]]:
     """Decode lists of tags, one per sentence, into lists of (start, end, label); see `decode`."""
-    from probative.reading.sequences import tagged_from_lists
+    from probative.reading.annotations import tagged_from_lists
 
     spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)
     return [spans.of(sentence) for sentence in range(spans.n_sentences)]

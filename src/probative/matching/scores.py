@@ -9,6 +9,7 @@ import numpy as np
 
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError, Recognised
+from probative.reading.annotations import rows_at
 from probative.tables.scores import NO_RANGE, USUAL_RANGE, refuse_outside
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def match_scores(
         )
     notes.append(_words_of_range(range_, said=said))
     rows = np.flatnonzero(there)
-    kept = [side.at(rows) for side in sides] if left_out else list(sides)
+    kept = [rows_at(side, rows) for side in sides] if left_out else list(sides)
     answers = tuple(side.answers for side in kept if side.answers is not None)
     items = _ScoredItems(
         values[:, rows], kept[0].units, range_, left_out, human=_human(kept), answers=answers

@@ -31,25 +31,16 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     _same_shape(gold, other, by)
     if gold.sentences is not None and other.sentences is not None:
         return _same_sentences(gold, other, by)
-    if gold.start is None or other.start is None:
+    if gold.tokens is None or other.tokens is None:
+        return ()
+    different = np.flatnonzero(~equal(*gold.tokens, other.tokens))
+    if not len(different):
         return ()
     if by == "position":
-        number = int(np.count_nonzero(~equal(*gold.tokens(), other.tokens())))
-        plural = "s differ" if number != 1 else " differs"
-        return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
-    _, start, end = gold.tokens()
-    _, other_start, other_end = other.tokens()
-    length = end - start
-    uneven = np.flatnonzero(length != other_end - other_start)
-    token = int(uneven[0]) if len(uneven) else len(length)
-    size = int(length[:token].sum())
-    differ = gold.token_bytes[:size] != other.token_bytes[:size]
-    if differ.any():
-        token = int(np.searchsorted(np.cumsum(length), np.argmax(differ), side="right"))
-    if token == len(length):
-        return ()
-    sentence = int(np.searchsorted(gold.first, token, side="right")) - 1
-    raise _other_token(gold, other, sentence, token - int(gold.first[sentence]))
+        plural = "s differ" if len(different) > 1 else " differs"
+        return (f"{other.name}: {len(different)} token{plural} from {gold.name}",)
+    sentence = int(np.searchsorted(gold.first, different[0], side="right")) - 1
+    raise _other_token(gold, other, sentence, int(different[0] - gold.first[sentence]))
 
 
 def _same_shape(gold: Text, other: Text, by: str) -> None:
@@ -70,7 +61,7 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
         problem = f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}"
         raise InputError(f"{problem}; expected the same number{first}", other.name)
     if place:
-        raise _error(other, f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
+        raise other.error_at(f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
 
 
 def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
@@ -108,25 +99,11 @@ def _other_token(gold: Text, other: Text, sentence: int, at: int) -> InputError:
     else:
         here, correct = where_they_differ(given, expected)
         message = f"token {here}, gold has {correct} (align_by='position' ignores tokens)"
-    return _error(other, message, sentence, at)
-
-
-def _error(text: Text, message: str, sentence: int, at: int) -> InputError:
-    """Return an error at a token of a sentence."""
-    line = _line(text, sentence, at)
-    if line is None:
-        message = f"sentence {sentence + 1}, token {at + 1}: {message}"
-    return InputError(message, text.name, line)
-
-
-def _line(text: Text, sentence: int, at: int) -> int | None:
-    """Return the line of a token of a sentence, or that of the sentence."""
-    by_token = text.row is not None and len(text.row) == text.n_tokens
-    return text.line_of(int(text.first[sentence]) + at if by_token else sentence)
+    return other.error_at(message, sentence, at)
 
 
 def _place(text: Text, sentence: int, at: int) -> str:
-    line = _line(text, sentence, at)
+    line = text.line_at(sentence, at)
     place = f", sentence {sentence + 1}, token {at + 1}" if line is None else f":{line}"
     return text.name + place
 

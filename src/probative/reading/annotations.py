@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from probative._validation import shown
 from probative.errors import InputError
+from probative.labels import factorise_each, factorise_labels, labels_of, named, refuse_continuous
+from probative.labels import items_of as values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,10 +40,27 @@ class Origin(NamedTuple):
     reason: str
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Side:
     """Annotations of gold or of a system."""
 
     task: ClassVar[str]  # the task that they serve
+    notes: tuple[str, ...] = ()  # messages on what was recognised
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemSide(Side):
+    """Annotations of single items, with what the rows of their table have beside them."""
+
+    units: Ints | None = None  # the unit (document, group) of every item as a code, or None
+    # A function that reads the texts of the items from their table: one per item, or none if the
+    # table has no column of texts. None if there is no table
+    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    # the sentences whose tokens the items are, or the ids of the rows of a table; they must be
+    # equal on both sides. None if items have only their position
+    aligned: Text | RowIds | None = field(default=None, repr=False)
+    groups: RowGroups | None = field(default=None, repr=False)  # of items, if requested
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +109,18 @@ class Text:
         """Return the tokens of a sentence, or its characters if it has none; () if unknown."""
         if self.sentences is not None:
             return self.sentences[sentence]
-        if self.source is None or self.start is None or self.end is None:
+        if self.tokens is None:
             return ()
+        source, start, end = self.tokens
         tokens = range(int(self.first[sentence]), int(self.first[sentence + 1]))
-        data = self.source.data
-        return [data[self.start[i] : self.end[i]].decode("utf-8", "replace") for i in tokens]
+        return [source.data[start[i] : end[i]].decode("utf-8", "replace") for i in tokens]
 
-    def tokens(self) -> tuple[Source, Ints, Ints]:
-        """Return the file and the bytes of every token in it."""
+    @property
+    def tokens(self) -> tuple[Source, Ints, Ints] | None:
+        """Return the file and the bytes of every token in it; None if there is no file."""
         if self.source is None or self.start is None or self.end is None:
-            raise ValueError("this text has no tokens in a file")
+            return None
         return self.source, self.start, self.end
-
-    @cached_property
-    def token_bytes(self) -> NDArray[np.uint8]:
-        """Return the bytes of all tokens in a row; cached, because gold meets several systems."""
-        from probative.reading.fields import bytes_of
-
-        return bytes_of(*self.tokens())
 
     def raw(self, sentence: int) -> bytes:
         """Return the lines of a sentence as in the file, comments included."""
@@ -114,24 +129,29 @@ class Text:
         begin, end = self.block[sentence].tolist()
         return self.source.data[begin:end]
 
-    @cached_property
-    def line(self) -> Ints | None:
-        """Return the line of every token (or sentence, without tokens) in the file, from 1."""
-        return None if self.row is None else self.row + np.int32(1)
-
     def line_of(self, token: int) -> int | None:
         """Return the line of one token (or sentence) in the file, from 1."""
-        return None if self.row is None else int(self.row[min(token, len(self.row) - 1)]) + 1
+        if self.row is None or not len(self.row):
+            return None
+        return int(self.row[min(token, len(self.row) - 1)]) + 1
+
+    def line_at(self, sentence: int, at: int) -> int | None:
+        """Return the line of a token of a sentence, or that of the sentence."""
+        by_token = self.row is not None and len(self.row) == self.n_tokens
+        return self.line_of(int(self.first[sentence]) + at if by_token else sentence)
 
     def error(self, message: str, token: int | None = None) -> InputError:
         """Return an error at a token, or in the whole text."""
         if token is None:
             return InputError(message, self.name)
-        if self.row is not None and len(self.row):
-            return InputError(message, self.name, self.line_of(token))
         sentence = int(np.searchsorted(self.first, token, side="right")) - 1
-        place = f"sentence {sentence + 1}, token {token - int(self.first[sentence]) + 1}"
-        return InputError(f"{place}: {message}", self.name)
+        return self.error_at(message, sentence, token - int(self.first[sentence]))
+
+    def error_at(self, message: str, sentence: int, at: int) -> InputError:
+        """Return an error at a token of a sentence."""
+        line = self.line_at(sentence, at)
+        place = "" if line is not None else f"sentence {sentence + 1}, token {at + 1}: "
+        return InputError(place + message, self.name, line)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,9 +162,7 @@ class Tagged(Side):
     text: Text
     tags: Ints  # one code per token, and the tag of every code
     names: tuple[str, ...]
-    notes: tuple[str, ...] = ()
     column: int | str | None = None  # the column of the file, if it holds several sides
-    origin: Origin | None = None
 
     @property
     def name(self) -> str:
@@ -154,8 +172,8 @@ class Tagged(Side):
     def as_labels(self) -> Labels:
         """Return the tags of tokens as labels of items, one unit per sentence."""
         codes, names = coded(self.names)
-        units, notes = self.text.sentence, self.notes
-        return Labels(self.text.name, codes[self.tags], names, units, notes, aligned=self.text)
+        labels = Labels(self.text.name, codes[self.tags], names, units=self.text.sentence)
+        return replace(labels, notes=self.notes, aligned=self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +189,12 @@ class Spans(Side):
     label: Ints
     labels: tuple[str, ...]  # the label of every code
     text: Text
-    notes: tuple[str, ...] = ()
     scheme: str | None = None  # of tags, and the number of tags out of place
     repaired: int = 0
     # for spans of several pieces, the code of the pieces, and the text of every code, which is
     # empty for one piece; None if all spans have one piece
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
-    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -209,10 +225,8 @@ class Segmented(Side):
     end: NDArray[Any]
     line: Ints | None = None  # the first line of every sentence in the file, from 1, or None
     document: Ints | None = None
-    notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
     block: Ints | None = None
-    origin: Origin | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -239,10 +253,11 @@ class Segmented(Side):
     def spans(self) -> Spans:
         """Return the words as spans over characters, all with one label."""
         row = None if self.line is None else self.line - 1
-        text = Text(self.name, self.first, row, self.document, sentences=_Characters(self))
-        text = replace(text, source=self.source, block=self.block)
-        zeros = np.zeros(len(self.sentence), dtype=np.int32)
-        return Spans(self.sentence, self.start, self.end, zeros, ("word",), text, self.notes)
+        where: dict[str, Any] = {"source": self.source, "block": self.block}
+        where["sentences"] = _Characters(self)
+        text = Text(self.name, self.first, row, self.document, **where)
+        places = self.sentence, self.start, self.end, np.zeros(len(self.sentence), dtype=np.int32)
+        return Spans(*places, ("word",), text, notes=self.notes)
 
 
 class _Characters(Sequence[str]):
@@ -309,23 +324,13 @@ class RowGroups(RowIds):
 
 
 @dataclass(frozen=True, eq=False)
-class Labels(Side):
+class Labels(ItemSide):
     """One label per item."""
 
     task = "labels"
     name: str
     codes: Ints  # one code per item, and the label of every code
     names: tuple[str, ...]
-    units: Ints | None = None  # the unit (document, group) of every item as a code, or None
-    notes: tuple[str, ...] = ()
-    # A function that reads the texts of the items from their table: one per item, or none if the
-    # table has no column of texts. None if there is no table
-    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
-    # the sentences whose tokens the items are, or the ids of the rows of a table; they must be
-    # equal on both sides. None if items have only their position
-    aligned: Text | RowIds | None = field(default=None, repr=False)
-    origin: Origin | None = None
-    groups: RowGroups | None = field(default=None, repr=False)  # of items, if requested
     repeats: Repeats | None = field(default=None, repr=False)  # if equal rows are kept once
 
     def __len__(self) -> int:
@@ -333,7 +338,7 @@ class Labels(Side):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSets(Side):
+class LabelSets(ItemSide):
     """Any number of labels per item."""
 
     task = "labels"
@@ -342,12 +347,6 @@ class LabelSets(Side):
     codes: Ints
     names: tuple[str, ...]
     n_items: int  # number of items, with or without labels
-    units: Ints | None = None
-    notes: tuple[str, ...] = ()
-    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
-    aligned: Text | RowIds | None = field(default=None, repr=False)
-    origin: Origin | None = None
-    groups: RowGroups | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.n_items
@@ -368,9 +367,7 @@ class Records(Side):
     missing: frozenset[int] = frozenset()  # documents without an output
     stray: tuple[str, ...] = ()  # the problems of outputs whose document is unknown
     column: str | None = None  # of the records, in a file with several
-    notes: tuple[str, ...] = ()  # what was recognised
     groups: RowGroups | None = None  # of each document, if a column of groups was named
-    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -429,12 +426,12 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     if isinstance(side, Records):
         return side.at(places.tolist())
     if side.units is None:
-        return items_of(side, places, None)
+        return items_at(side, places, None)
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
     items = order[ranges(first, places)]
-    return items_of(side, items, units, places)
+    return items_at(side, items, units, places)
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:
@@ -458,7 +455,7 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
 
 def _at(side: Any, places: Places, *names: str) -> dict[str, Any]:
     """Return the entries at these places of the arrays that are there."""
-    arrays = {name: getattr(side, name) for name in names}
+    arrays = {name: getattr(side, name, None) for name in names}
     return {name: own[places] for name, own in arrays.items() if own is not None}
 
 
@@ -469,11 +466,23 @@ def ranges(first: NDArray[Any], places: Places) -> Places:
     return np.repeat(first[places] - begins, lengths).astype(np.intp) + np.arange(lengths.sum())
 
 
-def items_of(
-    side: Labels | LabelSets, items: Places, units: Any, places: Places | None = None
-) -> Any:
-    """Return items of labels with new units, which are at these places of a text; -1 is none."""
-    texts, aligned = side.texts, side.aligned
+def rows_at(side: Any, rows: Places) -> Any:
+    """Return some items with their units numbered anew, and the repeats of these units."""
+    units, kept = None, rows
+    if side.units is not None:
+        kept, number = np.unique(side.units[rows], return_inverse=True)
+        units = number.reshape(-1).astype(np.int32)
+    part = items_at(side, rows, units)
+    repeats = getattr(side, "repeats", None)
+    if repeats is None:
+        return part
+    times = None if repeats.times is None else repeats.times[rows]
+    return replace(part, repeats=Repeats(times, repeats.number[kept]))
+
+
+def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = None) -> Any:
+    """Return some items with their new units, which are at these places of a text."""
+    texts, aligned, groups = side.texts, side.aligned, side.groups
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
     elif isinstance(aligned, Text):
@@ -483,13 +492,110 @@ def items_of(
         everything = texts() if texts is not None else ()
         return [everything[i] for i in items.tolist()] if len(everything) else ()
 
-    shared: dict[str, Any] = {"units": units, "aligned": aligned, "groups": None}
+    groups = groups and replace(groups, codes=groups.codes[items])
+    shared: dict[str, Any] = {"units": units, "aligned": aligned, "groups": groups}
     shared["texts"] = None if texts is None else read_texts
-    if isinstance(side, Labels):
-        return replace(side, codes=side.codes[items], **shared)
+    if not isinstance(side, LabelSets):
+        return replace(side, **_at(side, items, "codes", "values", "human"), **shared)
     place = np.full(len(side), -1, dtype=np.int64)
     place[items[items >= 0]] = np.flatnonzero(items >= 0)
     kept = np.flatnonzero(place[side.item] >= 0)
     kept = kept[np.argsort(place[side.item[kept]], kind="stable")]
     new = place[side.item[kept]].astype(np.int32)
     return replace(side, item=new, codes=side.codes[kept], n_items=len(items), **shared)
+
+
+def _offsets(lengths: Iterable[int]) -> Any:
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))])
+
+
+# --- Annotations of Python data: lists of tags, sets of spans, labels
+
+
+def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
+    """Read tags from Python: one list of strings per sentence."""
+    try:
+        first = _offsets(map(len, sentences))
+        codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
+    except TypeError:
+        raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
+    odd = [tag for tag in names if not isinstance(tag, str)]
+    if odd:
+        raise InputError(f"{name}: {odd[0]!r} is not a tag (str)")
+    return Tagged(Text(name, first), codes, tuple(names))
+
+
+def spans_from_sets(
+    name: str,
+    sentences: Sequence[Iterable[Sequence[Any]]],
+    texts: Sequence[Sequence[str]] | None = None,
+    lines: Sequence[int] | None = None,
+) -> Spans:
+    """Read spans from Python: (start, end, label), any number per sentence, in any order."""
+    code: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int]] = []
+    for number, spans in enumerate(sentences):
+        length = None if texts is None else len(texts[number])
+        for span in spans:
+            try:
+                start, end, label = span
+                whole = int(start) == start and int(end) == end
+            except (TypeError, ValueError, OverflowError):
+                whole = False
+            inside = whole and 0 <= start < end < 2**31 and (length is None or end <= length)
+            if not inside or not isinstance(label, str):
+                limit = "" if length is None else f" <= {length}"
+                expected = f"expected start, end, label with 0 <= start < end{limit}"
+                place = f"sentence {number + 1}: " if lines is None else ""
+                line = None if lines is None else lines[number]
+                raise InputError(f"{place}span {shown(span)}; {expected}", name, line)
+            rows.append((number, int(start), int(end), code.setdefault(label, len(code))))
+    table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 4)
+    size = (0 if texts is None else len(texts[i]) for i in range(len(sentences)))
+    row = None if lines is None else np.array(lines, dtype=np.int32) - 1
+    text = Text(name, _offsets(size), row=row, sentences=texts)
+    doubled = len(rows) - len(table)
+    notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
+    sentence, kind = table[:, 0].astype(np.int32), table[:, 3].astype(np.int32)
+    return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes=notes)
+
+
+def labels_from_array(
+    name: str, values: Any, units: Any = None, *, continuous: bool = True
+) -> Labels:
+    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
+
+    def error(text: str) -> InputError:
+        return InputError(f"{name}: {text}")
+
+    items = values_of(name, values)
+    if not len(items):
+        raise error("is empty; expected one label per item")
+    codes, distinct = factorise_labels(items, error)
+    if not continuous:
+        refuse_continuous(distinct, error, len(items))
+    codes, names = named(codes, distinct, error)
+    own = None if units is None else units_of(name, units, len(items))
+    return Labels(name, codes, names, units=own)
+
+
+def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
+    """Read labels of tokens from Python: one list per sentence, sentences are the units."""
+    text = Text(name, _offsets(map(len, sentences)))
+    labels = labels_from_array(name, list(chain.from_iterable(sentences)))
+    return replace(labels, units=text.sentence, aligned=text)
+
+
+def units_of(name: str, units: Any, size: int) -> Any:
+    """Number the units of items in the order of their first occurrence."""
+    items = values_of("units", units)
+    if len(items) != size:
+        raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")
+    codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
+    return numbered(codes)
+
+
+def numbered(codes: Any) -> Any:
+    """Return codes numbered anew, in the order of their first occurrence."""
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int32)

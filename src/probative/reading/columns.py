@@ -223,7 +223,7 @@ def read_tags(
     separator = "TAB" if shape.table.tabs else "white space"
     place = f"tags in column {at + 1} of {shape.width}"
     note = Recognised(f"{source.name}: columns separated by {separator}, {place}")
-    return Tagged(shape.text, codes, names, (note,))
+    return Tagged(shape.text, codes, names, notes=(note,))
 
 
 def _recognise_tag_column(shape: Layout) -> int:

@@ -123,7 +123,7 @@ def _unit(row: dict[str, Any], column: str) -> str:
 def _read_rows(path: Path | str) -> Rows:
     """Read the rows of a CSV, TSV or JSON file, each with its line number."""
     source = load(path, limit=_LIMIT, expected="a header with tp, fp, fn and a row")
-    if source.is_parquet:
+    if source.kind == "parquet":
         raise source.error("is a Parquet file; expected CSV, TSV or JSON")
     text = source.data.decode()
     is_json = text.lstrip()[0] in "[{"

@@ -243,16 +243,6 @@ def _all_trail(
     return bool((stop[last] <= tab_at[first]).all())
 
 
-def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
-    """Return the bytes of all the given fields, concatenated."""
-    array = np.frombuffer(source.data, np.uint8)
-    if np.any(start[1:] < start[:-1]):  # the sentences are not in the order of the file
-        lengths = np.maximum(end - start, 0).astype(np.int64)
-        before = np.cumsum(lengths) - lengths
-        return np.asarray(array[np.repeat(start - before, lengths) + np.arange(lengths.sum())])
-    return np.asarray(array[covered(source, start, end)])
-
-
 def covered(source: Source, start: Ints, end: Ints) -> NDArray[np.bool_]:
     """Return True for every byte that belongs to one of the given fields."""
     change = np.zeros(len(source.data) + 1, dtype=np.int8)

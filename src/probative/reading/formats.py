@@ -95,11 +95,6 @@ class Glance:
     options: Options
 
     @cached_property
-    def opening(self) -> bytes:
-        """Return the first character that is no space."""
-        return self.source.data.lstrip()[:1]
-
-    @cached_property
     def head(self) -> Source:
         """Return the first lines, without leading blank ones."""
         data = self.source.data
@@ -113,25 +108,27 @@ class Glance:
     @cached_property
     def is_text(self) -> bool:
         """Return True if the file is neither binary nor JSON nor a format of another tool."""
-        is_json = any(found is not None for found in (self.record, self.listed, self.records))
-        return self.source.is_text and not is_json and self.tool is None
+        source = self.source
+        is_json = any(one is not None for one in (source.first_object, self.listed, self.records))
+        return source.kind == "text" and not is_json and self.tool is None
 
     @cached_property
     def records(self) -> str | None:
         """Return why the file holds JSON records, or None."""
-        if self.tool is not None or self.source.is_zip or self.source.is_docbin:
+        source = self.source
+        if self.tool is not None or source.kind in ("zip", "docbin"):
             return None
-        plain = self.source.is_text and self.opening != b"[" and b"{" not in self.head.data
+        plain = source.kind == "text" and source.opening != b"[" and b"{" not in self.head.data
         if plain or self.sure_of_spans:
             return None
         from probative.reading.records import why_file_of_records
 
-        return why_file_of_records(self.source, self.head, self.options.column)
+        return why_file_of_records(source, self.head, self.options.column)
 
     @cached_property
     def sure_of_spans(self) -> bool:
         """Return True if the first line is an object with spans."""
-        spans = None if self.record is None else _is_jsonl(self)
+        spans = None if self.source.first_object is None else _is_jsonl(self)
         return spans is not None and spans.strength == SURE
 
     @cached_property
@@ -139,33 +136,29 @@ class Glance:
         """Return True if the file holds records, and no single labels beside their objects."""
         if self.records is None:
             return False
-        texts = (key for key, value in (self.record or {}).items() if type(value) is str)
+        record = self.source.first_object or {}
+        texts = (key for key, value in record.items() if type(value) is str)
         labels = set(map(plain_name, texts))
         return "JSON" in self.records or not labels & {"label", "gold", "y", "y_true", "target"}
 
     @cached_property
     def tool(self) -> tuple[str, str] | None:
         """Return the format of another tool and the reason, or None."""
-        if self.source.is_text and self.opening not in (b"{", b"[", b"T"):  # HIPE: TOKEN
+        source = self.source
+        if source.kind == "text" and source.opening not in (b"{", b"[", b"T"):  # HIPE: TOKEN
             return None
         from probative.reading.tools import tool_of_file
 
-        return tool_of_file(self.source, self.record, graded=self.options.graded)
-
-    @cached_property
-    def record(self) -> dict[str, Any] | None:
-        """Return the JSON object of the first line, or None."""
-        if not self.source.is_text or self.opening != b"{":
-            return None
-        return object_of(self.source.data.lstrip().split(b"\n", 1)[0])
+        return tool_of_file(source, graded=self.options.graded)
 
     @cached_property
     def listed(self) -> dict[str, Any] | None:
         """Return the first object of a JSON list whose objects are rows of a table, or None."""
-        if not self.source.is_text or not is_list_of_objects(self.source) or self.tool is not None:
+        source = self.source
+        if source.kind != "text" or not is_list_of_objects(source) or self.tool is not None:
             return None
         try:
-            rows = self.source.document
+            rows = source.document
         except InputError:
             return None
         cells = [cell for row in rows if isinstance(row, dict) for cell in row.values()]
@@ -347,7 +340,7 @@ def _is_labels(glance: Glance) -> _Claim | None:
 
 
 def _is_jsonl(glance: Glance) -> _Claim | None:
-    record, suffix = glance.record, glance.source.suffix
+    record, suffix = glance.source.first_object, glance.source.suffix
     if glance.tool is not None:
         return None
     if record is None:
@@ -377,14 +370,14 @@ def _is_records(glance: Glance) -> _Claim | None:
 
 
 def _is_table(glance: Glance) -> _Claim | None:
-    if glance.tool is not None or glance.source.is_folder:
+    if glance.tool is not None or glance.source.kind == "folder":
         return None
     if glance.sure_of_records and glance.options.task in (None, "records"):
         return None
-    if glance.source.is_parquet:
+    if glance.source.kind == "parquet":
         return _Claim("it begins as Parquet files do")
-    if glance.record is not None:
-        keys = some_of(list(glance.record), 4)
+    if glance.source.first_object is not None:
+        keys = some_of(list(glance.source.first_object), 4)
         claim = _Claim(f"its first line is a JSON object with {keys}", LIKELY)
         return None if glance.sure_of_spans else claim
     if glance.listed is not None:
@@ -546,6 +539,13 @@ FORMATS: dict[str, _Format] = {
 # --- Opening a file: it is read once and recognised from its content
 
 TASKS = ("entities", "segmentation", "labels", "samples", "records")
+# what is no text, and the formats that it may be read in
+_BINARY = {
+    "folder": ("a folder", "brat", "records"),
+    "docbin": ("a file of spaCy", "docbin"),
+    "zip": ("a zip archive", "log"),
+    "parquet": ("Parquet", "table", "rows", "records"),
+}
 
 
 @dataclass(frozen=True)
@@ -624,16 +624,11 @@ def open_input(
     source = load(path, encoding=options.encoding, data=data, limit=limit)
     kind, task, reason = recognise(source, options)
     # refuse to read a binary file in a format for another kind of file
-    fitting = {
-        "a folder": (source.is_folder, ("brat", "records")),
-        "a file of spaCy": (source.is_docbin, ("docbin",)),
-        "a zip archive": (source.is_zip, ("log",)),
-        "Parquet": (source.is_parquet, ("table", "rows", "records")),
-    }
-    for what, (is_this, kinds) in fitting.items():
-        if is_this and kind not in kinds:
-            raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
-    if (kind == "brat" and not is_brat_folder(path)) or (kind == "docbin" and not source.is_docbin):
+    what, *kinds = _BINARY.get(source.kind, ("", kind))
+    if kind not in kinds:
+        raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
+    is_brat = source.kind == "folder" and is_brat_folder(path)
+    if (kind == "brat" and not is_brat) or (kind == "docbin" and source.kind != "docbin"):
         raise source.error(f"is something else; expected {FORMATS[kind].title}")
     return Input(source, kind, task, options, reason)
 

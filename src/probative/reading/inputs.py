@@ -12,7 +12,15 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Labels, LabelSets, Side
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Side,
+    labels_from_array,
+    labels_from_lists,
+    spans_from_sets,
+    tagged_from_lists,
+)
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.formats import read, read_pair
 from probative.reading.lines import segmented_from_lists
@@ -27,14 +35,7 @@ from probative.reading.rows import (
     rows_of,
     side_of_rows,
 )
-from probative.reading.sequences import (
-    labels_from_array,
-    labels_from_lists,
-    sides_from_frame,
-    spans_from_sets,
-    tagged_from_lists,
-)
-from probative.reading.table_sides import label_sets, label_texts, tags_reason
+from probative.reading.table_sides import label_sets, label_texts, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -290,14 +291,16 @@ def _is_nested(sentence: Any) -> bool:
 
 def are_docs(data: Sequence[Any]) -> bool:
     """Return True if these are documents with entities."""
-    return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
+    return _all_have(data, "ents", "__iter__")
 
 
 def _are_examples(data: Sequence[Any]) -> bool:
     """Return True if these are examples of spaCy, each with a reference and a prediction."""
-    return bool(data) and all(
-        hasattr(each, "reference") and hasattr(each, "predicted") for each in data
-    )
+    return _all_have(data, "reference", "predicted")
+
+
+def _all_have(data: Sequence[Any], *names: str) -> bool:
+    return bool(data) and all(hasattr(each, name) for each in data for name in names)
 
 
 def is_frame(data: Any) -> bool:

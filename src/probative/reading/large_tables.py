@@ -301,17 +301,17 @@ def _opened(
         folder = folder_of(database)
         attached, most = list(tables), _seconds(tables)
         stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
-        databases = [(i, files) for i, files in enumerate(tables) if files.kind in DATABASES]
-        copies = [folder / f"table_{i}" for i, _ in databases]
+        databases = [i for i, files in enumerate(tables) if files.kind in DATABASES]
+        copies = {i: folder / f"table_{i}" for i in databases}
         try:
-            pairs = zip(databases, copies, strict=True)
-            lock(database, stored, [p for (_, own), copy in pairs for p in _files_of(own, copy)])
+            lock(database, stored, [p for i in copies for p in _files_of(tables[i], copies[i])])
             with _limited(database, most):
-                for (i, own), copy in zip(databases, copies, strict=True):
-                    if (first := tables.index(own)) < i:  # the same table again
+                for i, copy in copies.items():
+                    first = tables.index(tables[i])
+                    if first == i:
+                        attached[i] = _attach(database, tables[i], copy.name, copy, memory_limit)
+                    else:  # the same table again
                         attached[i] = attached[first]
-                    else:
-                        attached[i] = _attach(database, own, copy.name, copy, memory_limit)
                 yield database, attached
         except duckdb.InterruptException:
             raise attached[0].error(
@@ -335,21 +335,23 @@ def _described(database: Connection, files: TableFiles, columns: Sequence[str]) 
     return replace(files, types=types)
 
 
-def _refuse_missing(
+def _labels_of(
     files: TableFiles,
     columns: Sequence[str],
     values: Sequence[Sequence[Any]],
     kinds: Kinds,
     unit: str | None,
-    group: str | None = None,
-) -> None:
-    """Refuse rows without a label or a unit (a group may be missing), and lists or objects."""
-    total = int(kinds.number.sum())
+    options: Options,
+    *,
+    tell: bool = True,
+) -> list[Any]:
+    """Return the labels of columns with repeats (a group is last); ``tell`` notes the engine."""
+    total, group = int(kinds.number.sum()), options.group
     if not total:
         raise files.error("the table has no rows; expected at least one")
     for column, own in zip(columns, values, strict=True):
         without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
-        if without and column != group:
+        if without and column != group:  # a group may be missing
             raise files.error(f"column {column!r} {missing_labels(without, total)}")
         wrong = next((v for v in own if isinstance(v, (list, dict))), None)
         if isinstance(wrong, list):
@@ -358,17 +360,6 @@ def _refuse_missing(
             raise files.error(f"column {column!r} holds {shown(wrong)}; {EXPECTED_LABEL}")
     if kinds.without_unit:
         raise files.error(f"column {unit!r} {missing_labels(kinds.without_unit, total)}")
-
-
-def _cells_of(
-    kind: str,
-    columns: Sequence[str],
-    values: Sequence[Sequence[Any]],
-    kinds: Kinds,
-    unit: str | None,
-    group: str | None = None,
-) -> Cells:
-    """Return the cells of a table with equal rows and units kept once; a group column is last."""
     row = slice(None) if kinds.row is None else kinds.row
     coded = ((column, *factorise(own)) for column, own in zip(columns, values, strict=True))
     read = {column: (codes[row], distinct) for column, codes, distinct in coded}
@@ -376,7 +367,14 @@ def _cells_of(
     if kinds.unit is not None and kinds.units is not None:
         repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
     labels = list(columns) if group is None else list(columns[:-1])
-    return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
+    reason = None if options.task == "labels" else tags_reason(read[labels[0]][1])
+    if reason is not None:  # tags of tokens need their sentences
+        raise NeedsRowsError(f"column {labels[0]!r} holds tags ({reason}; or task='labels')")
+    cells = Cells(files.kind, labels, unit, read, repeats=repeats, units=units, group=group)
+    source = Source(files.name, b" ")
+    first, *others = Sides(cells, replace(options, task="labels"), files.name, source).make()
+    note = f"{files.name}: {total:,} rows, counted by the engine: no single row can be shown"
+    return [replace(first, notes=(*first.notes, note)) if tell else first, *others]
 
 
 # --- Errors of the engine
@@ -442,7 +440,7 @@ def read_large_pair(
         return None
     try:
         with _opened([files], choices.memory_limit) as (database, (table,)):
-            cells = _count(database, table, options, gold, columns)
+            answer, *systems = _count(database, table, options, gold, columns)
     except NeedsRowsError as reason:
         if not _can_be_read_by_rows(files):
             raise files.error(
@@ -450,7 +448,6 @@ def read_large_pair(
                 f"smaller file"
             ) from None
         return None
-    answer, *systems = _sides_of_cells(files, cells, options)
     return answer, systems, [system.name for system in systems]
 
 
@@ -491,17 +488,6 @@ def _number(table: TableFiles, column: str) -> str:
     if table.types[column] in ("VARCHAR", "JSON"):
         value = f"nullif(trim({table.text(column)}), '')"
     return f"CAST({value} AS DOUBLE)"
-
-
-def _sides_of_cells(
-    files: TableFiles, cells: Cells, options: Options, *, tell: bool = True
-) -> list[Any]:
-    """Return the labels of every column with repeats; ``tell`` adds a note on the engine."""
-    rows = int(cells.repeats.of_rows(cells.units).sum()) if cells.repeats is not None else 0
-    source = Source(files.name, b" ")
-    first, *others = Sides(cells, replace(options, task="labels"), files.name, source).make()
-    note = f"{files.name}: {rows:,} rows, counted by the engine: no single row can be shown"
-    return [replace(first, notes=(*first.notes, note)) if tell else first, *others]
 
 
 def _can_be_read_by_rows(files: TableFiles) -> bool:
@@ -576,7 +562,7 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
 
 def _count(
     database: Connection, files: TableFiles, options: Options, gold: Any, columns: Sequence[Any]
-) -> Cells:
+) -> list[Any]:
     wanted = [gold, *columns] if columns else [gold, None]
     files, names, unit = _choose_names(database, files, wanted, options)
     group = _named(files, options.group, options)
@@ -597,10 +583,7 @@ def _count(
     values = [[scanned.value(column, value) for value in cells] for column, cells in held]
     if options.blank is not None and any(is_missing(v) for cells in values for v in cells):
         raise NeedsRowsError("some cells are blank")
-    _refuse_missing(scanned, every, values, kinds, unit, group)
-    found = _cells_of(scanned.kind, every, values, kinds, unit, group)
-    _refuse_tags(found, names[0], options)
-    return found
+    return _labels_of(scanned, every, values, kinds, unit, replace(options, group=group))
 
 
 def _choose_names(
@@ -636,13 +619,6 @@ def _named(files: TableFiles, column: Any, options: Options) -> str | None:
     if not 0 <= place < len(files.columns):
         raise files.error(f"there is no column {name}; expected 1 to {len(files.columns)}")
     return files.columns[place]
-
-
-def _refuse_tags(cells: Cells, name: str, options: Options) -> None:
-    """Refuse tags of tokens, which need their sentences, unless task='labels' is given."""
-    reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
-    if reason is not None:
-        raise NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
 
 
 # --- Joining large tables by id
@@ -706,24 +682,16 @@ def _join(
     size = 2 * width + (options.group is not None)
     with watched(database):
         kinds = count_kinds(database, rows, size, has_unit=unit is not None)
-    values = []
+    # the labels of gold and of the systems, each with its own notes
+    sides = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = list(zip(kinds.values[i], kinds.values[width + i], strict=True))
         own = [table.value(name, value) if n else _STAND_IN for value, n in held]
-        there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
-        _refuse_missing(table, [name], [own], there, unit)
-        values.append(own)
-    # the labels of gold and of the systems, each with its own notes
-    sides = []
-    plain = replace(options, key=(), unit=None, group=None)
-    for i, (table, name, own) in enumerate(zip(scanned, names, values, strict=True)):
-        is_gold = i == 0
-        groups = _given(options.group) if is_gold else []
+        plain = replace(options, key=(), group=None if i else options.group)
+        groups = _given(plain.group)
         of_group = [[table.value(g, value) for value in kinds.values[2 * width]] for g in groups]
-        group = options.group if is_gold else None
-        cells = _cells_of(table.kind, [name, *groups], [own, *of_group], kinds, unit, group)
-        _refuse_tags(cells, name, options)
-        (side,) = _sides_of_cells(table, cells, plain, tell=is_gold)
+        cells = [name, *groups], [own, *of_group]
+        (side,) = _labels_of(table, *cells, kinds, unit, plain, tell=not i)
         if not all(kinds.values[width + i]):  # some rows are missing
             labels = (NOTHING if label == _STAND_IN else label for label in side.names)
             side = replace(side, names=tuple(labels))

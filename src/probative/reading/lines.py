@@ -14,10 +14,10 @@ import numpy as np
 
 from probative._validation import numbers, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Labels, Segmented
+from probative.labels import named
+from probative.reading.annotations import Labels, Segmented, spans_from_sets
 from probative.reading.fields import covered, distinct, edges_of, is_space, lines_of
-from probative.reading.sequences import spans_from_sets
-from probative.reading.source import as_json, load, quoted, snippet
+from probative.reading.source import Source, as_json, load, quoted, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from probative.reading.annotations import Spans
     from probative.reading.columns import Layout
-    from probative.reading.source import Source
 
 
 # --- JSON lines with spans, as annotation tools export them
@@ -124,25 +123,17 @@ def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, i
 
 def read_labels(source: Source) -> Labels:
     """Read one label per line; white space around it is dropped, inside it is kept."""
-    begin, end = lines_of(source)
-    filled = np.flatnonzero(end > begin)
-    begin, end = begin[: filled[-1] + 1], end[: filled[-1] + 1]
-    codes, values = distinct(source, begin, end)
+    codes, values = distinct(source, *lines_of(source))
     stripped = [value.decode("utf-8", "replace").strip() for value in values]
-    empty = [code for code, name in enumerate(stripped) if not name]
-    if empty:
-        missing = np.isin(codes, empty)
-        if missing.all():
-            raise source.error("holds spaces only; expected at least one label")
-        last = int(np.flatnonzero(~missing)[-1])
-        codes, missing = codes[: last + 1], missing[: last + 1]
-        if missing.any():
-            raise source.error("the line is empty; expected a label", int(np.argmax(missing)) + 1)
-    names = tuple(sorted(set(stripped) - {""}))
-    number = {name: i for i, name in enumerate(names)}
-    merged = np.array([number.get(name, -1) for name in stripped], dtype=np.int32)
+    filled = np.array(list(map(bool, stripped)))[codes]
+    if not filled.any():
+        raise source.error("holds spaces only; expected at least one label")
+    size = int(np.flatnonzero(filled)[-1]) + 1  # empty lines at the end are no labels
+    if not filled[:size].all():
+        raise source.error("the line is empty; expected a label", int(np.argmin(filled)) + 1)
+    codes, names = named(codes[:size], stripped, source.error)
     notes = (Recognised(f"{source.name}: one label per line"),)
-    return Labels(source.name, merged[codes], names, notes=notes)
+    return Labels(source.name, codes, names, notes=notes)
 
 
 # --- Segmented text: words from lines of text or from the forms of a column file
@@ -244,40 +235,34 @@ def _number_in(
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     """Read words from Python: one list of words, or one string with spaces, per sentence."""
-    words: list[str] = []
-    n_words = []
+    lines = []
     for number, sentence in enumerate(sentences, start=1):
         if isinstance(sentence, (Set, Mapping)):
             raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
         try:
-            parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
-            bare = all(parts) and _SPACES.search("".join(parts)) is None
-            kept = parts if bare else [w for p in parts if (w := _SPACES.sub("", p))]
+            words = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
+            if _SPACES.search("".join(words)) is not None:  # a word in a list is one word
+                words = [_SPACES.sub("", word) for word in words]
         except TypeError:
             raise InputError(
                 f"{name}: sentence {number} holds something else than words (str): "
                 f"{shown(sentence)}"
             ) from None
-        words += kept
-        n_words.append(len(kept))
-    if not words:
+        lines.append(" ".join(words) + "\n")
+    text = "".join(lines)
+    if not text.strip(" \n"):
         raise InputError(f"{name}: no words; expected at least one")
-    word_first = _offsets(np.array(n_words))
-    length = _offsets(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
-    first = length[word_first]
-    sentence = np.repeat(np.arange(len(n_words), dtype=np.int32), n_words)
-    text = "".join(words)
     try:
-        characters = np.frombuffer(text.encode(), np.uint8)
+        found = read_segmented(Source(name, text.encode()))
     except UnicodeEncodeError as error:
         half = text[error.start]
         raise InputError(f"{name}: {half!r} is half a character; expected text") from None
-    byte_first = first
-    if not text.isascii():  # the number of UTF-8 bytes before the characters
-        code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-        byte_first = _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[first]
-    start, end = length[:-1] - first[sentence], length[1:] - first[sentence]
-    return Segmented(name, characters, byte_first, first, sentence, start, end)
+    # a file has no sentences behind its last word
+    more = (0, len(lines) - found.n_sentences)
+    first, byte_first = (np.pad(own, more, mode="edge") for own in (found.first, found.byte_first))
+    return replace(
+        found, first=first, byte_first=byte_first, line=None, block=None, source=None, notes=()
+    )
 
 
 # --- Original text of sentences, with spaces

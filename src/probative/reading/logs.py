@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +31,6 @@ from probative.reading.records import records_from_objects
 from probative.reading.source import (
     as_json,
     load,
-    object_of,
     quoted,
     refuse_others,
     some_of,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Origin, Records
+    from probative.reading.annotations import Records
     from probative.reading.formats import Input, Options
     from probative.reading.source import Source
 
@@ -65,7 +64,7 @@ _ZSTANDARD = 93  # compression method in zip files
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
-class _Record(NamedTuple):
+class LogRecord(NamedTuple):
     """One answer in a log."""
 
     sample: str  # the id of the sample
@@ -84,21 +83,18 @@ class _Record(NamedTuple):
 
 def tool_of(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
     """Return the tool that wrote a file and the reason; None if it is no log."""
-    if source.is_zip:
+    if source.kind == "zip":
         return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
-    data = source.data.lstrip()
-    if data[:1] != b"{":
-        return None
-    first = object_of(data.split(b"\n", 1)[0])
+    first = source.first_object
     if first is not None:
         # if graded scores are wanted, records with an id and a score are a log
         if graded and "score" in first and any(key in first for key in _IDS):
             return "plain JSON lines", "its first record has an id and 'score'"
         return _tool_of_line(first) or _tool_of_document(first)
     # parsing a whole document is slow, so look for the keys first
-    if not any(all(key in data for key in keys) for keys in _DOCUMENT_KEYS):
-        return None
-    document = whole_document(source)
+    is_object = source.opening == b"{"
+    known = is_object and any(all(k in source.data for k in keys) for keys in _DOCUMENT_KEYS)
+    document = whole_document(source) if known else None
     return _tool_of_document(document) if isinstance(document, dict) else None
 
 
@@ -141,7 +137,7 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     return None if what is None else ("plain JSON lines", why)
 
 
-def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record]]:
+def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[LogRecord]]:
     """Return the tool that wrote a log, the reason, and the records."""
     known = tool_of(source, graded=graded)
     if known is None:
@@ -149,7 +145,7 @@ def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record
             "is no log of an evaluation; expected one of lm-evaluation-harness, Inspect, promptfoo "
             "or DeepEval, or JSON lines with 'id' and 'correct' (or 'tp', 'fp' and 'fn')"
         )
-    readers: dict[str, Callable[[Source], Iterable[_Record]]] = {
+    readers: dict[str, Callable[[Source], Iterable[LogRecord]]] = {
         "lm-evaluation-harness": _lm_eval,
         "Inspect": _inspect,
         "promptfoo": partial(_promptfoo, graded=graded),
@@ -188,7 +184,7 @@ def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "counts": {name: scores[name] for name in _COUNTS}}
 
 
-def _lm_eval(source: Source) -> Iterator[_Record]:
+def _lm_eval(source: Source) -> Iterator[LogRecord]:
     for number, record in source.json_lines():
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
@@ -202,7 +198,7 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
         content = record.get("doc_hash")
         if not isinstance(content, str):
             content = _digest(document) if document else ""
-        yield _Record(
+        yield LogRecord(
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
@@ -214,7 +210,7 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
         )
 
 
-def _inspect(source: Source) -> Iterator[_Record]:
+def _inspect(source: Source) -> Iterator[LogRecord]:
     header, samples = _inspect_parts(source)
     status = header.get("status")
     if status != "success":
@@ -235,7 +231,7 @@ def _inspect(source: Source) -> Iterator[_Record]:
             said = _get(next(iter(given.values())), "answer")
         asked = sample.get("input")
         epoch = sample.get("epoch", 1)
-        yield _Record(
+        yield LogRecord(
             _identity(source, sample.get("id"), f"the id of sample {number}"),
             scores,
             system=system if isinstance(system, str) else None,
@@ -256,7 +252,7 @@ def _unwrapped(value: Any) -> Any:
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """Return the header of a log and its samples."""
     archive = None
-    if source.is_zip:
+    if source.kind == "zip":
         try:
             archive = zipfile.ZipFile(io.BytesIO(source.data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as e:
@@ -328,10 +324,10 @@ def _unpack_zstandard(data: bytes, size: int) -> Any:
     return json.loads(rows[0][0])
 
 
-def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
+def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
     """Read the results of a file, which is one document or has one result per line."""
     rows: Any
-    if "testIdx" in (object_of(source.data.lstrip().split(b"\n", 1)[0]) or {}):
+    if "testIdx" in (source.first_object or {}):
         rows = list(source.json_lines())
     else:
         results = _get(source.document, "results", "results")
@@ -356,7 +352,7 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
         if variables is None:
             variables = _get(row, "testCase", "vars")
         identity = json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)
-        yield _Record(
+        yield LogRecord(
             _text(identity),
             _with_counts(scores),
             system=name,
@@ -375,7 +371,7 @@ def _get(value: Any, *keys: str) -> Any:
     return value
 
 
-def _deepeval(source: Source, *, graded: bool) -> Iterator[_Record]:
+def _deepeval(source: Source, *, graded: bool) -> Iterator[LogRecord]:
     document = source.document
     others = document.get("conversationalTestCases")
     cases = [*document["testCases"], *(others if isinstance(others, list) else [])]
@@ -387,7 +383,7 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[_Record]:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("score" if graded else "success")
         asked = case.get("input")
-        yield _Record(
+        yield LogRecord(
             _identity(source, case.get("name"), f"the name of test case {number}"),
             scores,
             content=_digest(asked) if asked is not None else "",
@@ -397,7 +393,7 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[_Record]:
         )
 
 
-def _plain_lines(source: Source) -> Iterator[_Record]:
+def _plain_lines(source: Source) -> Iterator[LogRecord]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
@@ -410,7 +406,7 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
         scores |= several if isinstance(several, dict) else {}
         system = next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None)
         asked = record.get("input", record.get("question", ""))
-        yield _Record(
+        yield LogRecord(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
             system,
@@ -421,7 +417,7 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
         )
 
 
-def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
+def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[LogRecord]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
         if "evaluation" not in record:
@@ -432,7 +428,7 @@ def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
         name, key = ("score", "score") if graded else ("correct", "is_correct")
         content = record.get("sample_hash") or (_digest(asked) if asked else "")
         model = record.get("model_id")
-        yield _Record(
+        yield LogRecord(
             _identity(source, record.get("sample_id"), "'sample_id'", number),
             {name: evaluation.get(key)},
             model if isinstance(model, str) else None,
@@ -461,40 +457,41 @@ class Log:
     """The graded answers of one system."""
 
     name: str
-    system: str | None  # name of the system in the log, or None
     score: str  # name of the score that was read
-    variant: str  # how answers were extracted (the filter of lm-evaluation-harness); may be empty
-    samples: tuple[str, ...]  # the id of every sample
-    repeat: tuple[int, ...]  # the repetition of its sample that every row is, from 0
-    content: tuple[str, ...] = field(repr=False)  # hashes of questions or documents
+    records: tuple[LogRecord, ...] = field(repr=False)  # the rows, each with its repetition
     # correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one fn = 1
     tp: NDArray[np.int64] = field(repr=False)
     fp: NDArray[np.int64] = field(repr=False)
     fn: NDArray[np.int64] = field(repr=False)
     counted: bool  # True if rows count findings, False if they are right or wrong answers
-    texts: tuple[str, ...] = field(repr=False)  # questions, expected and given answers, if known
-    targets: tuple[str, ...] = field(repr=False)
-    said: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     values: NDArray[np.float64] | None = field(default=None, repr=False)  # graded; NaN: missing
 
     def __len__(self) -> int:
-        return len(self.samples)
+        return len(self.records)
+
+    @property
+    def system(self) -> str | None:
+        """Return the name of the system in the log, or None."""
+        return self.records[0].system
+
+    @cached_property
+    def samples(self) -> tuple[str, ...]:
+        """Return the id of every sample."""
+        return tuple(record.sample for record in self.records)
 
     @property
     def keys(self) -> list[tuple[str, int]]:
         """Return sample and repetition of every row."""
-        return list(zip(self.samples, self.repeat, strict=True))
+        return [(record.sample, record.repeat or 0) for record in self.records]
 
     def in_order(self, keys: Sequence[tuple[str, int]]) -> Log:
         """Return the log with its rows in the order of these keys."""
         place = {key: i for i, key in enumerate(self.keys)}
         order = [place[key] for key in keys]
-        rows = np.array(order, dtype=np.intp)
-        names = ("samples", "repeat", "content", "texts", "targets", "said")
-        moved: dict[str, Any] = {n: tuple(getattr(self, n)[i] for i in order) for n in names}
-        moved["values"] = None if self.values is None else self.values[rows]
-        return replace(self, **moved, tp=self.tp[rows], fp=self.fp[rows], fn=self.fn[rows])
+        arrays = {name: getattr(self, name) for name in ("tp", "fp", "fn", "values")}
+        moved: dict[str, Any] = {n: own[order] for n, own in arrays.items() if own is not None}
+        return replace(self, records=tuple(self.records[i] for i in order), **moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -504,8 +501,6 @@ class Samples(Side):
     task = "samples"
     name: str
     logs: tuple[Log, ...]  # the log of every system
-    notes: tuple[str, ...] = ()
-    origin: Origin | None = None
 
 
 def read_samples(opened: Input) -> Samples:
@@ -531,12 +526,13 @@ def read_samples(opened: Input) -> Samples:
     also = f"; there are also {quoted(others)} (score_name=)" if others else ""
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
     logs = tuple(_log(source, own, chosen, key, options, note) for own in systems.values())
-    return Samples(source.name, logs, tuple(dict.fromkeys(n for log in logs for n in log.notes)))
+    notes = tuple(dict.fromkeys(note for log in logs for note in log.notes))
+    return Samples(source.name, logs, notes=notes)
 
 
-def _by_system(records: Sequence[_Record], variant: str) -> dict[str | None, list[_Record]]:
+def _by_system(records: Sequence[LogRecord], variant: str) -> dict[str | None, list[LogRecord]]:
     """Return the records of one variant by their systems."""
-    systems: dict[str | None, list[_Record]] = {}
+    systems: dict[str | None, list[LogRecord]] = {}
     for record in records:
         if record.variant == variant:
             systems.setdefault(record.system, []).append(record)
@@ -562,10 +558,10 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
 
 
 def _log(
-    source: Source, records: list[_Record], name: str, key: str, options: Options, note: str
+    source: Source, records: list[LogRecord], name: str, key: str, options: Options, note: str
 ) -> Log:
     """Return the log of one system, with the score that its records have under a key."""
-    repeat = _repeats(source, records)
+    records = _numbered(source, records)
     values = [record.scores.get(key) for record in records]
     numbers, counted, notes = None, False, [note]
     table: list[Sequence[int]] = [(0, 0, 0)] * len(records)
@@ -608,30 +604,26 @@ def _log(
         as_what = "0" if options.graded else "wrong"
         words = f"{unanswered} samples without an answer (N) count as {as_what}"
         notes.append(f"{source.name}: {words}")
-    head = source.name, records[0].system, name, records[0].variant
-    texts = ((r.sample, r.content, r.text, r.target, r.said) for r in records)
-    names, content, asked, targets, said = zip(*texts, strict=True)
-    tail = tuple(notes), numbers
-    return Log(*head, names, repeat, content, tp, fp, fn, counted, asked, targets, said, *tail)
+    return Log(source.name, name, tuple(records), tp, fp, fn, counted, tuple(notes), numbers)
 
 
-def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
-    """Return the repetition of every row, by its number or else by its order; refuse duplicates."""
+def _numbered(source: Source, records: Sequence[LogRecord]) -> list[LogRecord]:
+    """Return records with their repetition, by its number or by their order; refuse duplicates."""
     times: Counter[str] = Counter()
-    keys: Counter[tuple[str, int]] = Counter()
-    repeats = []
+    found = []
     for record in records:
-        repeats.append(times[record.sample] if record.repeat is None else record.repeat)
+        repeat = times[record.sample] if record.repeat is None else record.repeat
+        found.append(record._replace(repeat=repeat))
         times[record.sample] += 1
-        keys[record.sample, repeats[-1]] += 1
+    keys = Counter((record.sample, record.repeat) for record in found)
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
         problem = f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)})"
         raise source.error(f"{problem}; expected each once, or numbered repetitions")
-    return tuple(repeats)
+    return found
 
 
-def _numbers(source: Source, records: list[_Record], values: list[Any], name: str) -> list[float]:
+def _numbers(source: Source, records: list[LogRecord], values: list[Any], name: str) -> list[float]:
     """Return scores as numbers; NaN for a missing one."""
     numbers = []
     for record, value in zip(records, values, strict=True):
@@ -647,7 +639,7 @@ def _numbers(source: Source, records: list[_Record], values: list[Any], name: st
     return numbers
 
 
-def _counts(source: Source, record: _Record, value: Any) -> list[int]:
+def _counts(source: Source, record: LogRecord, value: Any) -> list[int]:
     counts = [_get(value, key) for key in _COUNTS]
     numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in counts)
     if numbers and all(0 <= n <= _LARGEST_COUNT and n == int(n) for n in counts):
@@ -656,36 +648,34 @@ def _counts(source: Source, record: _Record, value: Any) -> list[int]:
     raise source.error(f"{problem}; expected whole numbers tp, fp and fn >= 0", record.line)
 
 
+def _shown_keys(log: Log) -> list[str]:
+    """Return sample and repetition of every row for messages."""
+    return [f"{name} (repetition {repeat + 1})" if repeat else name for name, repeat in log.keys]
+
+
 def join_logs(logs: Sequence[Log]) -> list[Log]:
     """Return the logs with rows in the order of the first; refuse logs of other samples."""
     first, *others = logs
     joined = [first]
     for other in others:
-        mine, theirs = (
-            [f"{sample} (repetition {repeat + 1})" if repeat else sample for sample, repeat in keys]
-            for keys in (first.keys, other.keys)
-        )
-        refuse_others("samples", first.name, mine, other.name, theirs)
+        refuse_others("samples", first.name, _shown_keys(first), other.name, _shown_keys(other))
         own = other.in_order(first.keys)
-        if first.variant and own.variant and first.variant != own.variant:
+        theirs, mine = own.records[0].variant, first.records[0].variant
+        if mine and theirs and mine != theirs:
             raise InputError(
-                f"has the filter {shown(own.variant)}, but {first.name} {shown(first.variant)}; "
+                f"has the filter {shown(theirs)}, but {first.name} {shown(mine)}; "
                 f"expected the same filter (score_name=, where a log has several)",
                 own.name,
             )
-        different = [
-            i
-            for i, (mine, theirs) in enumerate(zip(first.content, own.content, strict=True))
-            if mine and theirs and mine != theirs
-            # both are hashes of questions, or both of documents
-            if mine.startswith(_DOCUMENT_PREFIX) == theirs.startswith(_DOCUMENT_PREFIX)
-        ]
+        pairs = zip(first.records, own.records, strict=True)
+        different = [(a, b) for a, b in pairs if _ask_otherwise(a.content, b.content)]
         if different:
-            here, there = where_they_differ(own.texts[different[0]], first.texts[different[0]])
+            expected, given = different[0]
+            here, there = where_they_differ(given.text, expected.text)
             asked = f"; the first asks {here}, but {there} there" if here != there else ""
             raise InputError(
                 f"{len(different)} of {len(first)} samples ask something else than those of the "
-                f"same id in {first.name} ({some_of([first.samples[i] for i in different])})"
+                f"same id in {first.name} ({some_of([record.sample for record, _ in different])})"
                 f"{asked}; expected the same test set",
                 own.name,
             )
@@ -695,6 +685,12 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
             raise InputError(f"holds {what}; expected the same score", own.name)
         joined.append(own)
     return joined
+
+
+def _ask_otherwise(one: str, other: str) -> bool:
+    """Return True if two hashes, both of questions or both of documents, differ."""
+    alike = one.startswith(_DOCUMENT_PREFIX) == other.startswith(_DOCUMENT_PREFIX)
+    return bool(one and other and alike and one != other)
 
 
 # --- Records in logs: targets that are JSON objects, and what the systems returned
@@ -717,7 +713,7 @@ def are_verdicts(path: Any) -> bool:
     if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_dir():
         return False
     first = next(iter(sorted(Path(path).glob("*.jsonl"))), None)
-    record = None if first is None else object_of(load(first).data.split(b"\n", 1)[0])
+    record = None if first is None else load(first).first_object
     return record is not None and record.keys() >= _OF_VERDICT
 
 
@@ -774,8 +770,9 @@ def read_record_log(source: Source, reading: Options) -> RecordLog | None:
             golds.setdefault(record.sample, record.expected or record.target)
     for system, own in _by_system(records, records[0].variant if records else "").items():
         outputs: dict[int, dict[str, Any]] = {}
-        for record, repeat in zip(own, _repeats(source, own), strict=True):
-            outputs.setdefault(repeat, {})[record.sample] = None if record.error else record.said
+        for record in _numbered(source, own):
+            said = None if record.error else record.said
+            outputs.setdefault(record.repeat or 0, {})[record.sample] = said
         runs = [outputs[repeat] for repeat in sorted(outputs)]
         systems[system] = [records_from_objects(run, source.name, reading) for run in runs]
     gold = records_from_objects(golds, source.name, replace(reading, predicted=False))

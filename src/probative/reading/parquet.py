@@ -71,43 +71,43 @@ _BYTES_PER_CELL = 8  # at least, once it is read
 _METADATA = "huggingface"  # key of the metadata that Hugging Face datasets write
 
 
-def list_columns(source: Source) -> dict[str, str]:
-    """Return the columns of a Parquet file that hold lists, with the type of the elements."""
-    with opened_parquet(source) as (database, _, names):
-        described = database.execute("DESCRIBE source").fetchall()
-    kinds = zip(names, (row[1] for row in described), strict=False)  # the last one is `place`
-    return {name: kind[:-2] for name, kind in kinds if kind.endswith("[]")}
+def list_columns(source: Source) -> list[str]:
+    """Return the columns of a Parquet file that hold lists."""
+    with _opened(source) as (_, _, columns):
+        return [name for name, kind in columns if kind.endswith("[]")]
 
 
-def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
-    """Return every row with its columns of lists, and Hugging Face's metadata on the columns."""
-    lists = list(list_columns(source))
-    with opened_parquet(source) as (database, place, names):
-        columns = [f"c{names.index(name)}" for name in lists]
-        if source.limit is not None and columns:
-            sizes = " + ".join(f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns)
+def parquet_rows(
+    source: Source, *, lists: bool = False, most: int | None = None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the rows (with columns of lists alone), and Hugging Face's metadata on the columns."""
+    with _opened(source) as (database, place, columns):
+        wanted = [not lists or kind.endswith("[]") for _, kind in columns]
+        chosen = {f"c{i}": name for i, (name, _) in enumerate(columns) if wanted[i]}
+        if source.limit is not None and lists and chosen:
+            sizes = " + ".join(f"coalesce(strlen({column}::VARCHAR), 0)" for column in chosen)
             ((size,),) = database.execute(f"SELECT sum({sizes}) FROM source").fetchall()
             source.refuse_unpacking(int(size or 0))
-        asked = ", ".join(columns) or "NULL"
-        rows = database.execute(f"SELECT {asked} FROM source ORDER BY place").fetchall()
+        some = "" if most is None else f" LIMIT {most}"
+        asked = f"SELECT {', '.join(chosen) or 'NULL'} FROM source ORDER BY place{some}"
+        rows = database.execute(asked).fetchall()
         metadata = database.execute(
             f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
             f"WHERE decode(key) = ?",
             [_METADATA],
         ).fetchall()
-    records = [dict(zip(lists, row, strict=False)) for row in rows]
+    records = [dict(zip(chosen.values(), row, strict=False)) for row in rows]
     return records, metadata[0][0] if metadata else None
 
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values."""
-    with opened_parquet(source) as (database, _, there):
+    with _opened(source) as (database, _, columns):
+        there = [name for name, _ in columns]
         refuse_twins(source, there)
-        described = database.execute("DESCRIBE source").fetchall()[:-1]  # the last one is `place`
-        kinds = {name: row[1] for name, row in zip(there, described, strict=True)}
         names, unit, asked = choose_columns(wanted, there, source.error)
-        lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
-        objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}
+        lists = {name for name, kind in columns if kind.endswith("[]")}
+        objects = {name for name, kind in columns if kind.startswith(("STRUCT", "MAP"))}
         refuse_records(wanted, names, there, objects, lists, source.error)
         read = {}
         for name in asked:
@@ -125,8 +125,10 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
 
 
 @contextmanager
-def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
-    """Yield a connection with the view `source`, the path of the file and the column names."""
+def _opened(
+    source: Source,
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[tuple[str, str]]]]:
+    """Yield a connection with the view `source`, the path of the file, and the columns' types."""
     # In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
     # names. Data from a pipe are written to a temporary file.
     import duckdb
@@ -153,7 +155,8 @@ def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, 
                     f"FROM parquet_metadata({literal_path(place)})"
                 ).fetchall()
                 source.refuse_unpacking(int(size or 0))
-            yield database, place, names
+            described = database.execute("DESCRIBE source").fetchall()  # the last one is `place`
+            yield database, place, [(n, row[1]) for n, row in zip(names, described, strict=False)]
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(literal_path(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None

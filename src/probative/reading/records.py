@@ -27,7 +27,7 @@ from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups, coded
 from probative.reading.formats import Options
-from probative.reading.parquet import opened_parquet
+from probative.reading.parquet import parquet_rows
 from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
@@ -190,7 +190,7 @@ _OUTPUT = Options(predicted=True)
 
 def records_of(source: Source, reading: Options) -> Records:
     """Read one side from a file or folder that was opened already."""
-    if source.is_folder and source.path is not None:  # of JSON files, called by their keys
+    if source.kind == "folder" and source.path is not None:  # of JSON files, called by their keys
         files = sorted(source.path.glob("*.json"))
         if not files:
             raise source.error("holds no file *.json; expected one per document")
@@ -240,7 +240,7 @@ def read_columns(
 
 def sides_of_file(source: Source, reading: Options) -> list[Records]:
     """Return all sides that a file holds: gold and systems in columns, or one side."""
-    if reading.column is None and not source.is_folder:
+    if reading.column is None and source.kind != "folder":
         rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
         gold, systems = _gold_and_systems(rows, reading)
         if gold is not None and systems:
@@ -292,9 +292,9 @@ def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
 
 def _rows_of(source: Source) -> list[_Row]:
     """Return the rows of a table, of JSON lines, of a JSON list or of an object of objects."""
-    if source.is_parquet:
+    if source.kind == "parquet":
         return _rows_of_parquet(source)
-    if not source.is_text:
+    if source.kind != "text":
         raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
     if source.suffix in (".csv", ".tsv"):
         return _rows_of_table(source)
@@ -320,14 +320,8 @@ def _rows_of(source: Source) -> list[_Row]:
 
 def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
     """Return the rows of a Parquet file, or the first of them."""
-    with opened_parquet(source) as (database, _, names):
-        some = "" if most is None else f" LIMIT {most}"
-        asked = f"SELECT * EXCLUDE (place) FROM source ORDER BY place{some}"
-        rows = database.execute(asked).fetchall()
-    return [
-        _Row(_plain(dict(zip(names, row, strict=True)), f"{source.name}: row {number}"))
-        for number, row in enumerate(rows, start=1)
-    ]
+    rows, _ = parquet_rows(source, most=most)
+    return [_Row(_plain(row, f"{source.name}: row {n}")) for n, row in enumerate(rows, start=1)]
 
 
 def _rows_of_table(source: Source) -> list[_Row]:
@@ -516,7 +510,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         frozenset(k for k, i in enumerate(kept) if parsed[i] == _Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
-        () if column is None else (note,),
+        notes=() if column is None else (note,),
     )
 
 
@@ -660,7 +654,7 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
 
 def why_file_of_records(source: Source, head: Source, column: str | None) -> str | None:
     """Return why a file holds records, in a column if one is named; None if it does not."""
-    if source.is_folder:
+    if source.kind == "folder":
         return "it is a folder of .json files"
     try:
         rows = _first_rows(source, head)
@@ -676,9 +670,9 @@ def why_file_of_records(source: Source, head: Source, column: str | None) -> str
 
 def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
     """Return the first objects of a file; of an object of objects, the reason alone."""
-    if source.is_parquet:
+    if source.kind == "parquet":
         return [row.value for row in _rows_of_parquet(source, _ROWS_LOOKED_AT)]
-    opening = source.data.lstrip()[:1]
+    opening = source.opening
     if opening not in (b"[", b"{"):
         rows = _rows_of_table(head) if source.suffix in (".csv", ".tsv") else []
         return [row.value for row in rows[:_ROWS_LOOKED_AT]]

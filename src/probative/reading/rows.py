@@ -18,9 +18,8 @@ import numpy as np
 
 from probative._validation import names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Tagged, Text, coded, part_of
+from probative.reading.annotations import Tagged, Text, coded, labels_from_array, part_of
 from probative.reading.columns import TAG
-from probative.reading.sequences import labels_from_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -120,13 +119,13 @@ def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Ro
     """Read the rows of JSON lines, of a JSON list or of a Parquet file."""
     lines: list[int] | None = None
     own: dict[str, tuple[str, ...]] = {}
-    if source.is_parquet:
+    if source.kind == "parquet":
         from probative.reading.parquet import parquet_rows
 
-        records, metadata = parquet_rows(source)
+        records, metadata = parquet_rows(source, lists=True)
         with suppress(ValueError, RecursionError):  # metadata of Hugging Face
             own = {} if metadata is None else _label_names_of(json.loads(metadata))
-    elif source.data.lstrip()[:1] == b"[":
+    elif source.opening == b"[":
         records = source.document
         strange = [row for row in records if not isinstance(row, dict)]
         if strange:
@@ -306,7 +305,7 @@ def _tagged_rows(rows: Rows, column: str) -> Tagged:
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:
         note += f", {ignored} tokens without one (-100)"
-    return Tagged(text, np.array(tags, dtype=np.int32), tuple(code), (note,))
+    return Tagged(text, np.array(tags, dtype=np.int32), tuple(code), notes=(note,))
 
 
 def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] | None) -> str:

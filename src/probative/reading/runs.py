@@ -18,14 +18,13 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged, items_of
+from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged, items_at
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
 from probative.reading.rows import are_rows, is_dataset
-from probative.reading.sequences import sides_from_frame
 from probative.reading.source import is_brat_folder, is_output, load
-from probative.reading.table_sides import read_table, tags_reason
+from probative.reading.table_sides import read_table, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -397,12 +396,11 @@ def read_run_table(
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
-    part: Labels = items_of(side, rows, None if side.units is None else side.units[rows])
-    ids, groups = part.aligned, side.groups
+    part: Labels = items_at(side, rows, None if side.units is None else side.units[rows])
+    ids = part.aligned
     if not isinstance(ids, RowIds) or len(set(ids.codes.tolist())) == 1 < len(rows):
         ids = None  # the column names the run, not its rows
-    groups = groups and replace(groups, codes=groups.codes[rows])
-    return replace(part, aligned=ids, groups=groups)
+    return replace(part, aligned=ids)
 
 
 # --- A list of data sets in TOML: their files, and how to read each of them

@@ -12,48 +12,32 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import items_of
-from probative.reading.annotations import Side
-from probative.reading.sequences import units_of
+from probative.reading.annotations import ItemSide, units_of
 from probative.reading.tables import is_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Labels, Origin, RowGroups, RowIds
+    from probative.reading.annotations import Labels
 
 MISSING = "nan"  # the text of a blank cell, which is no score
 _LONGEST = 30  # characters of a text in a message
 
 
 @dataclass(frozen=True, eq=False)
-class Graded(Side):
+class Graded(ItemSide):
     """One score per item; NaN where there is none."""
 
     task = "scores"
     name: str
     values: NDArray[np.float64]
-    units: NDArray[np.int32] | None = None  # the unit (document, group) of every item, or None
-    notes: tuple[str, ...] = ()
-    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
-    aligned: RowIds | None = field(default=None, repr=False)
-    origin: Origin | None = None
-    groups: RowGroups | None = field(default=None, repr=False)
     human: NDArray[np.float64] | None = field(default=None, repr=False)  # NaN: not scored by people
     answers: tuple[float, float] | None = None  # to an item, and their share of the variance
 
     def __len__(self) -> int:
         return len(self.values)
-
-    def at(self, rows: NDArray[Any]) -> Graded:
-        """Return the scores of some rows, with units numbered anew."""
-        units, groups, human = self.units, self.groups, self.human
-        if units is not None:
-            units = np.unique(units[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
-        own: dict[str, Any] = {"values": self.values[rows], "units": units, "aligned": None}
-        own["groups"] = None if groups is None else replace(groups, codes=groups.codes[rows])
-        return replace(self, **own, human=None if human is None else human[rows])
 
 
 def scores_of_labels(side: Labels) -> Graded:
@@ -70,8 +54,8 @@ def scores_of_labels(side: Labels) -> Graded:
     units = side.units
     if side.repeats is not None:
         rows, units = side.repeats.one_by_one(side.units, by_unit=units is not None)
-    values = numbers[side.codes][rows]
-    return Graded(side.name, values, units, (), side.texts, None, side.origin, side.groups)
+    beside: dict[str, Any] = {"texts": side.texts, "origin": side.origin, "groups": side.groups}
+    return Graded(side.name, numbers[side.codes][rows], units=units, **beside)
 
 
 def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
@@ -85,7 +69,8 @@ def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
         odd = next(v for v in items if not (v is None or is_decimal(v)))
         raise InputError(f"{name}: {shown(odd)} is no score; expected numbers") from None
     numbers[~np.isfinite(numbers)] = math.nan
-    return Graded(name, numbers, None if units is None else units_of(name, units, len(items)))
+    codes = None if units is None else units_of(name, units, len(items))
+    return Graded(name, numbers, units=codes)
 
 
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 2**31 - 64
 
 _GZIP = b"\x1f\x8b"
-_PARQUET = b"PAR1"
-_ZIP = b"PK\x03\x04"
+_MAGIC = {"parquet": b"PAR1", "zip": b"PK\x03\x04"}
 _ZLIB = b"x"  # first byte of zlib data, as in files of spaCy
 _BYTES_PER_READ = 1 << 24
 _FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
@@ -60,30 +59,26 @@ class Source:
         """Return the suffix of the file name in lower case, without ``.gz``."""
         return Path(self.name.removesuffix(".gz")).suffix.lower()
 
-    @property
-    def is_parquet(self) -> bool:
-        """Return True if this is a Parquet file, and so no text."""
-        return self.data.startswith(_PARQUET)
+    @cached_property
+    def kind(self) -> str:
+        """Return what this is: text, folder, docbin (a file of spaCy), parquet or zip."""
+        if self.path is not None and not self.data:
+            return "folder"
+        if self.data.startswith(_ZLIB) and Path(self.name).suffix == ".spacy":
+            return "docbin"
+        return next((kind for kind, magic in _MAGIC.items() if self.data.startswith(magic)), "text")
 
     @property
-    def is_zip(self) -> bool:
-        """Return True if this is a zip archive, and so no text."""
-        return self.data.startswith(_ZIP)
+    def opening(self) -> bytes:
+        """Return the first character that is no space."""
+        return self.data.lstrip()[:1]
 
-    @property
-    def is_folder(self) -> bool:
-        """Return True if this is a folder."""
-        return self.path is not None and not self.data
-
-    @property
-    def is_docbin(self) -> bool:
-        """Return True if this is a file of spaCy."""
-        return self.data.startswith(_ZLIB) and Path(self.name).suffix == ".spacy"
-
-    @property
-    def is_text(self) -> bool:
-        """Return True if the content is text."""
-        return not (self.is_parquet or self.is_zip or self.is_folder or self.is_docbin)
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """Return the JSON object of the first line, or None."""
+        if self.kind != "text" or self.opening != b"{":
+            return None
+        return object_of(self.data.lstrip().split(b"\n", 1)[0])
 
     @cached_property
     def document(self) -> Any:
@@ -230,7 +225,7 @@ def load(
         data, place = _raw(path, name, most)
     data = _unpack(name, data, most)
     packed = Source(name, data, path=place, limit=limit)
-    if not packed.is_text:
+    if packed.kind != "text":
         return packed
     marks = _BYTE_ORDER_MARKS.items()
     what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
@@ -318,8 +313,8 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
             raise InputError("is a directory; expected a file", name)
         with Path(path).open("rb") as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                opening = file.read(len(_PARQUET))
-                if opening == _PARQUET:
+                opening = file.read(len(_MAGIC["parquet"]))
+                if opening == _MAGIC["parquet"]:
                     return opening, Path(path)
                 file.seek(0)
             return _limited(file, name, limit), None

@@ -13,7 +13,15 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.labels import factorise_each, is_missing, label_text, named, refuse_continuous
+from probative.labels import (
+    factorise,
+    factorise_each,
+    is_missing,
+    label_text,
+    named,
+    place_of_unhashable,
+    refuse_continuous,
+)
 from probative.reading.annotations import (
     TEXT_COLUMNS,
     Labels,
@@ -23,17 +31,24 @@ from probative.reading.annotations import (
     Tagged,
     Text,
     coded,
+    numbered,
 )
 from probative.reading.columns import TAG
 from probative.reading.source import quoted
-from probative.reading.tables import Wanted, odd_cell, plain_name, read_cells
+from probative.reading.tables import (
+    Cells,
+    Wanted,
+    choose_columns,
+    odd_cell,
+    plain_name,
+    read_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative.reading.formats import Input, Options
     from probative.reading.source import Source
-    from probative.reading.tables import Cells
 
     Side = Labels | LabelSets | Tagged
 
@@ -83,16 +98,61 @@ def read_table(
 ) -> list[Side]:
     """Read gold and systems, or one of them, from the columns of a table (None: a usual one)."""
     # ``ids`` keeps the ids of the rows, to compare them with other files; ``run_column`` is none
+    cells = read_cells(source, wanted_cells(columns, options, ids=ids))
+    return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
+
+
+def wanted_cells(columns: Sequence[str | None], options: Options, *, ids: bool) -> Wanted:
+    """Return the columns to read for gold and systems, or one of them, and what is beside them."""
     single = len(columns) == 1
     classes = options.probability_columns
     asked = [*columns[: 0 if single else 1], *classes] if classes else columns
     beside, lists = partial(is_read, options.key, ids), bool(options.multilabel)
     predicted, group = options.predicted and single, options.group
-    wanted = Wanted(
+    return Wanted(
         asked, options.unit, beside, options.header, options.comments, lists, predicted, group
     )
-    cells = read_cells(source, wanted)
-    return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
+
+
+def sides_from_frame(
+    name: str, frame: Any, columns: Sequence[Any], options: Options
+) -> list[Labels | LabelSets | Tagged]:
+    """Read gold and systems, or one of them, from a data frame that narwhals supports."""
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(frame, eager_only=True)
+        place = {str(column): number for number, column in enumerate(table.columns)}
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{name}: is no data frame that can be read: {reason:.200}") from None
+    there = list(place)
+    ids = len(columns) == 1  # one side per frame; another frame may have other rows
+    wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
+    names, unit, read = choose_columns(
+        wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
+    )
+    if not len(table):
+        raise InputError(f"{name}: the table has no rows; expected at least one")
+    contents = {}
+    for column in read:  # a list holds the labels of one item
+        values = table[:, place[column]].to_list()
+        hashable = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
+        try:
+            contents[column] = factorise(hashable)
+        except TypeError:
+            row = place_of_unhashable(hashable)
+            raise InputError(f"{name}: {odd_cell(column, row + 1, values[row])}") from None
+    cells = Cells("frame", names, unit, contents, group=options.group)
+    sides = Sides(cells, options, name, ids=ids).make()
+    shown_text = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if shown_text is None:
+        return sides
+
+    def texts() -> list[str]:
+        return ["" if text is None else str(text) for text in shown_text.to_list()]
+
+    return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +193,7 @@ class Sides:
             tags = [(name, *self._named(name)) for name in names]
             how, own = text.parted_by, len(names) > 1
             notes = {name: self._note(f"tags in column {name!r}, {how}") for name in names}
-            return [Tagged(text, c, values, notes[n], n if own else None) for n, c, values in tags]
+            return [Tagged(text, c, v, n if own else None, notes=notes[n]) for n, c, v in tags]
         if task not in (None, "labels"):
             raise self.error(f"is a table of labels; expected a file for {task}")
         return [self._labels(name) for name in names]
@@ -228,12 +288,9 @@ class Sides:
             there = [self.cells.unit]
         for column in there:
             codes, values = self.cells.columns[column]
-            if set(map(type, values)) == {str}:
-                return RowIds(column, codes, tuple(values))
-            try:
-                return RowIds(column, codes, tuple(map(str, map(label_text, values))))
-            except (TypeError, ValueError, ArithmeticError):
-                continue
+            texts = values if set(map(type, values)) == {str} else _texts_or_none(values)
+            if texts is not None:
+                return RowIds(column, codes, tuple(map(str, texts)))
         return None
 
     def _keys(self) -> RowIds:
@@ -247,11 +304,10 @@ class Sides:
         texts = []
         for column in key:
             codes, values = there[column]
-            try:
-                own = [label_text(value) for value in values]
-            except (TypeError, ValueError, ArithmeticError):
+            own = _texts_or_none(values)
+            if own is None:
                 what = f"column {column!r} holds lists or objects"
-                raise self.error(f"{what}; expected ids to join by (key=)") from None
+                raise self.error(f"{what}; expected ids to join by (key=)")
             without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
             if without:
                 problem = f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}"
@@ -408,19 +464,18 @@ def tags_reason(values: Sequence[Any]) -> str | None:
     return None if typed is None else f"all are O or like {typed!r}"
 
 
-def numbered(codes: Any) -> Any:
-    """Return codes numbered anew, in the order of their first occurrence."""
-    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int32)
-
-
 def label_texts(values: Iterable[Any]) -> list[str] | None:
     """Return the texts of labels; None if one is missing or can be no label."""
+    texts = _texts_or_none(values)
+    return None if texts is None or None in texts else list(map(str, texts))
+
+
+def _texts_or_none(values: Iterable[Any]) -> list[str | None] | None:
+    """Return the texts of labels, None for a missing one; None if one can be no label."""
     try:
-        texts = [label_text(value) for value in values]
+        return [label_text(value) for value in values]
     except (TypeError, ValueError, ArithmeticError):
         return None
-    return None if None in texts else list(map(str, texts))
 
 
 def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:

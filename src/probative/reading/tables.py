@@ -89,7 +89,7 @@ class Wanted(NamedTuple):
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table: CSV, TSV, JSON lines, a JSON list or Parquet."""
-    if source.is_parquet:
+    if source.kind == "parquet":
         from probative.reading.parquet import read_parquet_cells
 
         cells = read_parquet_cells(source, wanted)

@@ -15,7 +15,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.reading.annotations import Labels, Spans, Tagged, Text, coded
+from probative.reading.annotations import Labels, Spans, Tagged, Text, coded, spans_from_sets
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
     TOKENS,
@@ -25,7 +25,6 @@ from probative.reading.rows import (
     rows_of_file,
     side_of_rows,
 )
-from probative.reading.sequences import spans_from_sets
 from probative.reading.source import Source, is_brat_folder, load, snippet, some_of
 from probative.reading.table_sides import label_sets
 
@@ -73,7 +72,7 @@ def _side_of_choices(
     codes, names = coded([labels[0] for _, labels in chosen])
     texts = [text for text, _ in chosen]
     note = Recognised(f"{source.name}: {what}, one label per text")
-    return Labels(source.name, codes, names, None, (note,), lambda: texts)
+    return Labels(source.name, codes, names, notes=(note,), texts=lambda: texts)
 
 
 # --- Label Studio
@@ -334,7 +333,8 @@ def read_brat(opened: Input) -> Spans:
     )
     notes = [Recognised(how), *(f"{path}: {number} {what}" for number, what in told if number)]
     sentence, kinds, several = (table[:, column].astype(np.int32) for column in (0, 3, 4))
-    spans = Spans(sentence, table[:, 1], table[:, 2], kinds, tuple(code), text, tuple(notes))
+    ends, about = (table[:, 1], table[:, 2]), (tuple(code), text)
+    spans = Spans(sentence, *ends, kinds, *about, notes=tuple(notes))
     return replace(spans, shape=several, shapes=tuple(shapes)) if pieces else spans
 
 
@@ -470,7 +470,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
             f"{short[0]}"
         )
-    tagged = Tagged(text, codes, tuple(values), tuple(notes))
+    tagged = Tagged(text, codes, tuple(values), notes=tuple(notes))
     return tagged.as_labels() if opened.task == "labels" else tagged
 
 
@@ -543,20 +543,18 @@ def read_docbin(opened: Input) -> Spans:
 # --- Recognition of the formats of tools
 
 
-def tool_of_file(
-    source: Source, record: dict[str, Any] | None, *, graded: bool = False
-) -> tuple[str, str] | None:
-    """Return the tool format of a file (``record`` is its first JSON line) and why, or None."""
-    if source.is_folder:
+def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
+    """Return the tool format of a file and why, or None."""
+    if source.kind == "folder":
         if not is_brat_folder(source.path or source.name):
             return None
         return "brat", "it is a folder of .ann files"
-    if source.is_docbin:
+    if source.kind == "docbin":
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
     log = tool_of(source, graded=graded)
     if log is not None:
         return "log", log[1]
-    if source.is_parquet:
+    if source.kind == "parquet":
         from probative.reading.parquet import list_columns
 
         try:
@@ -567,16 +565,16 @@ def tool_of_file(
         tags = next((name for name in columns if is_tag_column(name)), None)
         found = tags is not None and tokens is not None
         return ("rows", f"it has columns of lists, {tokens!r} and {tags!r}") if found else None
-    if record is not None:
-        reason = is_row(record)
-        if reason is not None:
-            return "rows", reason
-        if isinstance(record.get("accept"), list) and "options" in record:
-            return "choices", "its first object has options and what was accepted of them"
+    record = source.first_object
+    reason = None if record is None else is_row(record)
+    if reason is not None:
+        return "rows", reason
+    if record is not None and isinstance(record.get("accept"), list) and "options" in record:
+        return "choices", "its first object has options and what was accepted of them"
     if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
         return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
-    listed = source.data.lstrip()[:1] == b"[" and any(key in source.data for key in keys)
+    listed = source.opening == b"[" and any(key in source.data for key in keys)
     document = whole_document(source) if listed else None
     reason = _is_label_studio(document)
     if reason is not None:

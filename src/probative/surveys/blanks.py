@@ -437,7 +437,7 @@ def open_blanks(
         return _open_lines(path, pool, is_output=bool(same))
     options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
     opened = open_input(path, options)
-    if form in ("table", "jsonl", "rows") and opened.source.is_parquet:
+    if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
         raise opened.source.error(
             f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
