@@ -95,21 +95,19 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     )
     return Table.of(
         tests,
-        [
-            Words("metric", "metric", metric_name),
-            Words("verdict", outcome_words, when=verdicts),
-            Words("posterior", "posterior.kind", when=not verdicts),
-            Column(f"A [{level}]", lambda t: estimated(t.score_a, *t.interval_a)),
-            Column(f"B [{level}]", lambda t: estimated(t.score_b, *t.interval_b)),
-            Column(f"B − A [{level}]", lambda t: estimated(t.difference, t.low, t.high)),
-            Column("P(H0)", "p_h0", four, drop=2),
-            Column("P(H1)", "p_h1", four, drop=6 * rope),
-            Column("P(A better)", "p_a_better", four, when=rope, drop=5),
-            Column("P(equal)", "p_equivalent", four, when=rope),
-            Column("P(B better)", "p_b_better", four, when=rope),
-            Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
-            Words("likelier hypothesis", "decision", drop=7),
-        ],
+        Words("metric", "metric", metric_name),
+        Words("verdict", outcome_words, when=verdicts),
+        Words("posterior", "posterior.kind", when=not verdicts),
+        Column(f"A [{level}]", lambda t: estimated(t.score_a, *t.interval_a)),
+        Column(f"B [{level}]", lambda t: estimated(t.score_b, *t.interval_b)),
+        Column(f"B − A [{level}]", lambda t: estimated(t.difference, t.low, t.high)),
+        Column("P(H0)", "p_h0", four, drop=2),
+        Column("P(H1)", "p_h1", four, drop=6 * rope),
+        Column("P(A better)", "p_a_better", four, when=rope, drop=5),
+        Column("P(equal)", "p_equivalent", four, when=rope),
+        Column("P(B better)", "p_b_better", four, when=rope),
+        Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
+        Words("likelier hypothesis", "decision", drop=7),
         title=title
         if verdicts
         else "Published tests, which do not allow for the training variance",
@@ -199,19 +197,17 @@ def _folds_table(comparison: ModelComparison) -> Table:
 
     return Table.of(
         comparison.folds,
-        [
-            Words("fold"),
-            Words("model"),
-            Column("trained on", "train"),
-            Column("judged on", "validation"),
-            *map(of_count, comparison.folds[0].counts.to_dict()),
-            *map(of_metric, metrics),
-            Column(
-                "seconds",
-                lambda fold: number(fold.seconds, 1),
-                when=any(fold.seconds is not None for fold in comparison.folds),
-            ),
-        ],
+        Words("fold"),
+        Words("model"),
+        Column("trained on", "train"),
+        Column("judged on", "validation"),
+        *map(of_count, comparison.folds[0].counts.to_dict()),
+        *map(of_metric, metrics),
+        Column(
+            "seconds",
+            lambda fold: number(fold.seconds, 1),
+            when=any(fold.seconds is not None for fold in comparison.folds),
+        ),
         title="Folds",
     )
 
@@ -231,14 +227,12 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
 
     return Table.of(
         zip(*(balance[name] for name in names), strict=True),
-        [
-            Words("stratum", itemgetter(0)),
-            Column("total", lambda row: f"{row[1]:,.0f}"),
-            Column("deviation %", percent(2)),
-            Column("random %", percent(3)),
-            Column("chi-square", itemgetter(4), number),
-            Column("random", itemgetter(5), number),
-        ],
+        Words("stratum", itemgetter(0)),
+        Column("total", lambda row: f"{row[1]:,.0f}"),
+        Column("deviation %", percent(2)),
+        Column("random %", percent(3)),
+        Column("chi-square", itemgetter(4), number),
+        Column("random", itemgetter(5), number),
         title=f"Balance: {len(sizes)} blocks of {size}",
         notes=(note,),
     )
@@ -250,13 +244,11 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
     parts = ("train", "validation")
     written = Table.of(
         folds,
-        [
-            Words("fold", itemgetter("fold")),
-            Words("train", lambda fold: fold["train"]["file"]),
-            Words("validation", lambda fold: fold["validation"]["file"]),
-            Column("train on", lambda fold: fold["train"]["sentences"]),
-            Column("validate on", lambda fold: fold["validation"]["sentences"]),
-        ],
+        Words("fold", itemgetter("fold")),
+        Words("train", lambda fold: fold["train"]["file"]),
+        Words("validation", lambda fold: fold["validation"]["file"]),
+        Column("train on", lambda fold: fold["train"]["sentences"]),
+        Column("validate on", lambda fold: fold["validation"]["sentences"]),
         title=f"Folds of {manifest['corpus']} in {folder}",
     )
     return Document(

@@ -89,7 +89,7 @@ def _other_tables(board: Board) -> list[Table]:
     remarks = [(one.name, words) for one in board.submissions for words in one.remarks or ()]
     name, reason = itemgetter(0), itemgetter(1)
     return [
-        Table.of(entries, columns, title=title)
+        Table.of(entries, *columns, title=title)
         for title, entries, columns in (
             ("Not scored", refused, [Words("submission", "name"), Words("reason", "error")]),
             ("Remarks", remarks, [Words("submission", name), Words("remark", reason)]),
@@ -266,12 +266,10 @@ class _Site:
 
         return Table.of(
             found,
-            [
-                Words("other system", "a"),
-                Column("difference", lambda one: estimated(one.difference, one.low, one.high)),
-                Column("p adjusted", "p_adjusted", pvalue),
-                Words(f"{name} is", decision),
-            ],
+            Words("other system", "a"),
+            Column("difference", lambda one: estimated(one.difference, one.low, one.high)),
+            Column("p adjusted", "p_adjusted", pvalue),
+            Words(f"{name} is", decision),
             title=f"Against the others, {metric_words(ranking.metric)} in points",
             notes=(_interval_words(ranking),),
             track="difference",
@@ -284,14 +282,12 @@ class _Site:
         pair = ranking.pair(*names)
         difference = Table.of(
             [pair],
-            [
-                Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
-                Column("points", lambda pair: estimated(pair.difference, pair.low, pair.high, 2)),
-                Column("P(better)", "p_b_better", chance),
-                Column("p", "pvalue", pvalue),
-                Column("p adjusted", "p_adjusted", pvalue),
-                Column("decided", lambda pair: "yes" if pair.decided else "no"),
-            ],
+            Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
+            Column("points", lambda pair: estimated(pair.difference, pair.low, pair.high, 2)),
+            Column("P(better)", "p_b_better", chance),
+            Column("p", "pvalue", pvalue),
+            Column("p adjusted", "p_adjusted", pvalue),
+            Column("decided", lambda pair: "yes" if pair.decided else "no"),
             title=f"Difference, {metric_words(ranking.metric)} in points",
             notes=(_interval_words(ranking),),
             track="difference",
@@ -384,11 +380,9 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
     tally = f"{right}, {returned}, {counts.positives:,.0f} in gold."
     return Table.of(
         scores.scores,
-        [
-            Words("metric", name),
-            Column("score", scored),
-            Words("note", when=any(score.note for score in scores.scores)),
-        ],
+        Words("metric", name),
+        Column("score", scored),
+        Words("note", when=any(score.note for score in scores.scores)),
         title=f"Scores in points with {100 * ranking.level:g} % intervals",
         notes=(tally,),
         bold_note="The board ranks by the score in bold.",
@@ -428,7 +422,7 @@ def _both(
     of_both = (
         Column(f"{name}{level}", itemgetter(i), estimate_in_full) for i, name in enumerate(names, 1)
     )
-    return Table.of(scores, [Words(head, itemgetter(0)), *of_both], title=title)
+    return Table.of(scores, Words(head, itemgetter(0)), *of_both, title=title)
 
 
 def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:

@@ -166,12 +166,10 @@ def label_differences(c: Comparison) -> Table:
     metric = metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
     return Table.of(
         shown,
-        [
-            Words("label"),
-            Column(c.a, lambda e: points(e.score_a, 1), drop=1),
-            Column(c.b, lambda e: points(e.score_b, 1), drop=2),
-            Column("difference", differed),
-        ],
+        Words("label"),
+        Column(c.a, lambda e: points(e.score_a, 1), drop=1),
+        Column(c.b, lambda e: points(e.score_b, 1), drop=2),
+        Column("difference", differed),
         title=f"{c.b} against {c.a}, {metric} by label{scale_word(' in ')}",
         notes=(
             _each_on_its_own(c.level),
@@ -200,14 +198,12 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     metric = metric_name(found[0][3].metric if found else c.metric, c.match)
     return Table.of(
         found,
-        [
-            Words(kind, lambda row: row[0].bucket),
-            Column("items", lambda row: row[0].items),
-            # the difference is kept longest
-            Column(c.a, itemgetter(1), scored, drop=1),
-            Column(c.b, itemgetter(2), scored, drop=2),
-            Column("difference", itemgetter(3), differed),
-        ],
+        Words(kind, lambda row: row[0].bucket),
+        Column("items", lambda row: row[0].items),
+        # the difference is kept longest
+        Column(c.a, itemgetter(1), scored, drop=1),
+        Column(c.b, itemgetter(2), scored, drop=2),
+        Column("difference", itemgetter(3), differed),
         title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),

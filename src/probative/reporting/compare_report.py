@@ -226,13 +226,8 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     drops = drop_order(metrics, tested)
     return Table.of(
         rows,
-        [
-            Words("system", itemgetter(0)),
-            *(
-                Column(metric_words(m), itemgetter(i), drop=drops[m])
-                for i, m in enumerate(metrics, 1)
-            ),
-        ],
+        Words("system", itemgetter(0)),
+        *(Column(metric_words(m), itemgetter(i), drop=drops[m]) for i, m in enumerate(metrics, 1)),
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
         details=(
@@ -310,17 +305,13 @@ def _verdict_table(result: Comparisons, digits: int | None) -> Table:
 
     return Table.of(
         rows,
-        [
-            Words("system", "system.name"),
-            Words("against", of(lambda c: c.a), when=len(against) > 1),
-            *score_columns(metrics, (main,), digits),
-            Column("difference", of(lambda c: _gap(c, digits))),
-            Column(
-                "adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20
-            ),
-            Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
-            Words("verdict", of(verdict_words, "baseline")),
-        ],
+        Words("system", "system.name"),
+        Words("against", of(lambda c: c.a), when=len(against) > 1),
+        *score_columns(metrics, (main,), digits),
+        Column("difference", of(lambda c: _gap(c, digits))),
+        Column("adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20),
+        Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
+        Words("verdict", of(verdict_words, "baseline")),
         title=about(result.scores, f"Verdicts {versus}, {metric_name(main, result.match)}"),
         notes=(*oddities(result.scores), *_shared_notes(result)),
         details=(f"{'Adjusted ' * adjusted}{_about_p(found[0])}", "Intervals are not adjusted."),
@@ -354,13 +345,11 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     in_points = f"{what}; scores{scale_word(' in ')} with {level} intervals"
     return Table.of(
         result.systems,
-        [
-            Words("system", "name"),
-            *map(score, metrics),
-            difference("Δ", lambda c: _gap(c, digits)),
-            difference("p", lambda c: pvalue(tested_pvalue(c))),
-            difference("P(better)", lambda c: probability(c.p_b_better)),
-        ],
+        Words("system", "name"),
+        *map(score, metrics),
+        difference("Δ", lambda c: _gap(c, digits)),
+        difference("p", lambda c: pvalue(tested_pvalue(c))),
+        difference("P(better)", lambda c: probability(c.p_b_better)),
         title="Scores and differences",
         notes=(
             f"{'; '.join(filter(None, (in_points, ', '.join(short))))}.",
@@ -389,20 +378,16 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
         note = _TWO_QUESTIONS.format(by=first.by, test=first.test, who=who) + _NEW_RUN * new_runs
     return Table.of(
         found,
-        [
-            Words("comparison", lambda c: f"{c.b} − {c.a}"),
-            Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
-            Words("question", when=asked),
-            Column("difference", lambda c: _gap(c, digits)),
-            Column("p", "pvalue", pvalue),
-            Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
-            Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
-            Column("P(better)", "p_b_better", probability),
-            # the verdict says it, too
-            Column(
-                "P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3
-            ),
-        ],
+        Words("comparison", lambda c: f"{c.b} − {c.a}"),
+        Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
+        Words("question", when=asked),
+        Column("difference", lambda c: _gap(c, digits)),
+        Column("p", "pvalue", pvalue),
+        Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
+        Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+        Column("P(better)", "p_b_better", probability),
+        # the verdict says it, too
+        Column("P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3),
         title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=_shared_notes(result),
         details=(note,),
@@ -466,13 +451,11 @@ def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
     a, b = models
     return Table.of(
         tests,
-        [
-            Words("score", "metric", metric_words),
-            Column(a, lambda test: score(test, "a")),
-            Column(b, lambda test: score(test, "b")),
-            Column(f"P({a} better)", "p_a_better", probability),
-            Column(f"P({b} better)", "p_b_better", probability),
-        ],
+        Words("score", "metric", metric_words),
+        Column(a, lambda test: score(test, "a")),
+        Column(b, lambda test: score(test, "b")),
+        Column(f"P({a} better)", "p_a_better", probability),
+        Column(f"P({b} better)", "p_b_better", probability),
         title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
         notes=("Scores in points with credible intervals.",),
     )

@@ -226,14 +226,12 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
 
     table = Table.of(
         c,
-        [
-            Words("score", "metric", metric_name),
-            Column(curves[0].name, "score_a", points),
-            Column(curves[1].name, "score_b", points),
-            Column("difference", difference),
-            Column("p", "pvalue", pvalue),
-            Column("P(better)", "p_b_better", probability),
-        ],
+        Words("score", "metric", metric_name),
+        Column(curves[0].name, "score_a", points),
+        Column(curves[1].name, "score_b", points),
+        Column("difference", difference),
+        Column("p", "pvalue", pvalue),
+        Column("P(better)", "p_b_better", probability),
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
@@ -294,13 +292,11 @@ def _score_table(curves: Sequence[Curve]) -> Table:
     named = {"average_precision": "average precision", "roc_auc": "ROC AUC"}
     return Table.of(
         curves,
-        [
-            Words("system", "name"),
-            Column("items"),
-            Column("positive", "positives"),
-            Column("average precision", "average_precision", estimate_in_full),
-            Column("ROC AUC", "roc_auc", estimate_in_full),
-        ],
+        Words("system", "name"),
+        Column("items"),
+        Column("positive", "positives"),
+        Column("average precision", "average_precision", estimate_in_full),
+        Column("ROC AUC", "roc_auc", estimate_in_full),
         title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
         notes=[
             f"{curve.name}: {words}: {getattr(curve, name).note}"
@@ -321,14 +317,12 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
 
     return Table.of(
         curves,
-        [
-            Words("system", "name"),
-            Column("best threshold", threshold),
-            Column(f"{name} here", "best.apparent", points),
-            Column(f"{name} elsewhere", "best", estimate_in_full),
-            Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
-            Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
-        ],
+        Words("system", "name"),
+        Column("best threshold", threshold),
+        Column(f"{name} here", "best.apparent", points),
+        Column(f"{name} elsewhere", "best", estimate_in_full),
+        Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
+        Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
         title=f"Best threshold for {name}, and its expected score on new data",
         notes=dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note),
     )
@@ -343,16 +337,14 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
 
     return Table.of(
         found,
-        [
-            Words("system", "name"),
-            Column("calibration error", "score", error),
-            Column("as seen", "score.ece", points),
-            Column("by chance", "score.ece_by_chance", points),
-            Column("Brier", "score.brier", four),
-            Column("miscalibration", "score.miscalibration", four, drop=3),
-            Column("discrimination", "score.discrimination", four, drop=2),
-            Column("uncertainty", "score.uncertainty", four, drop=1),
-        ],
+        Words("system", "name"),
+        Column("calibration error", "score", error),
+        Column("as seen", "score.ece", points),
+        Column("by chance", "score.ece_by_chance", points),
+        Column("Brier", "score.brier", four),
+        Column("miscalibration", "score.miscalibration", four, drop=3),
+        Column("discrimination", "score.discrimination", four, drop=2),
+        Column("uncertainty", "score.uncertainty", four, drop=1),
         title="Calibration error in points, Brier score",
         notes=[f"{one.name}: {one.score.note}" for one in found if one.score.note],
     )
@@ -361,13 +353,11 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
 def _bin_table(curve: Curve) -> Table:
     return Table.of(
         curve.calibration.bins if curve.calibration is not None else (),
-        [
-            Column("from", "low_edge", number),
-            Column("to", "high_edge", number),
-            Column("items"),
-            Column("mean probability", lambda b: points(b.mean, 1)),
-            Column("share positive", lambda b: with_interval(b.share, b.low, b.high, 1)),
-        ],
+        Column("from", "low_edge", number),
+        Column("to", "high_edge", number),
+        Column("items"),
+        Column("mean probability", lambda b: points(b.mean, 1)),
+        Column("share positive", lambda b: with_interval(b.share, b.low, b.high, 1)),
         title="Reliability by bins of equal size, in points",
     )
 
@@ -489,12 +479,10 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
     left_out = f", every {every}th step" if every > 1 else ""
     return Table.of(
         range(0, len(sweep.shares), every),
-        [
-            Column("λ", sweep.shares.__getitem__, share),
-            Column("threshold", sweep.thresholds.__getitem__, number),
-            *map(of_score, sweep.scores),
-            Column("splitting bias", sweep.splitting_bias.__getitem__, number),
-        ],
+        Column("λ", sweep.shares.__getitem__, share),
+        Column("threshold", sweep.thresholds.__getitem__, number),
+        *map(of_score, sweep.scores),
+        Column("splitting bias", sweep.splitting_bias.__getitem__, number),
         title=f"Scores in points with {100 * sweep.level:g} % intervals{left_out}",
     )
 
@@ -508,13 +496,11 @@ def best_table(sweep: SegmentationSweep) -> Table:
     """Build the table of the λ at which each score is highest."""
     return Table.of(
         sweep.best,
-        [
-            Words("score", lambda best: NAMES[best.metric]),
-            Column("best λ of the steps", "share", number),
-            Column("there", "score", points),
-            Column("best λ of all", "finest_share", partial(number, digits=4)),
-            Column("there", "finest_score", points),
-        ],
+        Words("score", lambda best: NAMES[best.metric]),
+        Column("best λ of the steps", "share", number),
+        Column("there", "score", points),
+        Column("best λ of all", "finest_share", partial(number, digits=4)),
+        Column("there", "finest_score", points),
         title="Where each score is highest",
     )
 

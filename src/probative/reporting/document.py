@@ -148,8 +148,7 @@ class Table:
     def of(
         cls,
         entries: Iterable[Any],
-        columns: Iterable[Column],
-        *,
+        *columns: Column,
         title: str = "",
         notes: Iterable[str] = (),
         details: Iterable[str] = (),

@@ -111,14 +111,12 @@ class _Differences:
         whole = [i for i, row in enumerate(shown) if row.whole]
         return Table.of(
             shown,
-            [
-                Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
-                Column(f"{self.unit}s", "units", drop=3),
-                Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
-                Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
-                Column("difference", difference),
-                Column(self.p_head, "p", pvalue),
-            ],
+            Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
+            Column(f"{self.unit}s", "units", drop=3),
+            Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
+            Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
+            Column("difference", difference),
+            Column(self.p_head, "p", pvalue),
             title=f"{self.title}{scale_word(', ')}",
             notes=(self.note, _left_out(left_out), _CUT if limits != full else ""),
             tracks=Tracks.of(limits, zero=True, marked=whole),
@@ -246,12 +244,10 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
 
     return Table.of(
         [group for group in groups if group in shown],
-        [
-            Words(column, "group"),
-            Column("rows", drop=2),
-            Column("units", drop=1),
-            *map(of_system, range(len(scores.systems))),
-        ],
+        Words(column, "group"),
+        Column("rows", drop=2),
+        Column("units", drop=1),
+        *map(of_system, range(len(scores.systems))),
         title=f"{metric_name(metric, scores.match)} by {column}{scale_word(', ')}",
         notes=(
             f"{level} intervals, each on its own: not adjusted for their number.",
@@ -274,25 +270,21 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
     of_a, of_b = f"{whole.a}: {metric}", f"{whole.b}: {metric}"
     within = Table.of(
         summary.weights[:ON_A_PAGE],
-        [
-            Words(summary.column, "group"),
-            Column(of_a, "score_a", points),
-            Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
-            Column(of_b, "score_b", points),
-            Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
-            Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
-        ],
+        Words(summary.column, "group"),
+        Column(of_a, "score_a", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
+        Column(of_b, "score_b", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
+        Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
         title=f"Simpson's paradox, 1: within each {summary.column}",
         notes=(_WEIGHTS,),
     )
     together = Table.of(
         [whole],
-        [
-            Words("", lambda _: _ALL),
-            Column(of_a, "score_a", points),
-            Column(of_b, "score_b", points),
-            Column("difference", lambda whole: signed_points(whole.difference, 2)),
-        ],
+        Words("", lambda _: _ALL),
+        Column(of_a, "score_a", points),
+        Column(of_b, "score_b", points),
+        Column("difference", lambda whole: signed_points(whole.difference, 2)),
         title="Simpson's paradox, 2: all groups together",
     )
     return [within, together]
@@ -376,13 +368,11 @@ def _counts(result: DatasetComparisons) -> Table:
     )
     return Table.of(
         range(len(better.p_bonferroni)),
-        [
-            Words("at least", lambda i: str(i + 1)),
-            Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
-            Column("if independent", better.p_fisher.__getitem__, pvalue),
-            Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
-            Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
-        ],
+        Words("at least", lambda i: str(i + 1)),
+        Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+        Column("if independent", better.p_fisher.__getitem__, pvalue),
+        Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+        Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
         title="p of being better on at least so many data sets",
         notes=(note,),
     )

@@ -25,14 +25,12 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
     """Build the document of verdicts alone: no score, difference or probability."""
     table = Table.of(
         verdicts,
-        [
-            Words("challenger", "b"),
-            Words("baseline", "a"),
-            Words("score", lambda verdict: metric_name(verdict.metric, verdict.match)),
-            Words("gate", "kind"),
-            Words("margin", form=region),
-            Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
-        ],
+        Words("challenger", "b"),
+        Words("baseline", "a"),
+        Words("score", lambda verdict: metric_name(verdict.metric, verdict.match)),
+        Words("gate", "kind"),
+        Words("margin", form=region),
+        Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
     )
     records = [verdict.to_dict() for verdict in verdicts]
     for record in records:  # the fields of a use are columns of their own
@@ -94,17 +92,15 @@ def _set_table(ledger: Ledger) -> Table:
 
     return Table.of(
         ledger.sets,
-        [
-            Words("test set", "test_set", _fingerprint),
-            Words("answer", form=lambda name: PurePath(name).name),
-            Words("candidates"),
-            Column("units"),
-            Column("looks"),
-            Column("passes"),
-            Column("shown"),
-            Column("next", lambda one: f"{one.threshold:.2g}"),
-            Column("left", left),
-        ],
+        Words("test set", "test_set", _fingerprint),
+        Words("answer", form=lambda name: PurePath(name).name),
+        Words("candidates"),
+        Column("units"),
+        Column("looks"),
+        Column("passes"),
+        Column("shown"),
+        Column("next", lambda one: f"{one.threshold:.2g}"),
+        Column("left", left),
         title="Test sets that gates have used",
         notes=(_HEADS,),
     )
@@ -119,17 +115,15 @@ def _use_table(ledger: Ledger) -> Table:
 
     return Table.of(
         ledger.uses,
-        [
-            Words("time", lambda use: use.time[:16].replace("T", " ")),
-            Words("test set", "test_set", _fingerprint),
-            Words("challenger", "b"),
-            Words("baseline", "a"),
-            Words("score", "metric", metric_name),
-            Words("gate", gate),
-            Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
-            Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
-            Words("verdict", verdict),
-        ],
+        Words("time", lambda use: use.time[:16].replace("T", " ")),
+        Words("test set", "test_set", _fingerprint),
+        Words("challenger", "b"),
+        Words("baseline", "a"),
+        Words("score", "metric", metric_name),
+        Words("gate", gate),
+        Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
+        Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
+        Words("verdict", verdict),
         title="Uses (times in UTC)",
     )
 

@@ -36,13 +36,11 @@ def plan_document(plan: Plan) -> Document:
     commas = "{:,}".format
     table = Table.of(
         [plan],
-        [
-            Words("score", "metric"),
-            Column("difference", form=points),
-            Column("power", form=number),
-            Column(f"{unit}s", "units", lambda units: "–" if units is None else commas(units)),
-            Column("observed", "observed_units", commas),
-        ],
+        Words("score", "metric"),
+        Column("difference", form=points),
+        Column("power", form=number),
+        Column(f"{unit}s", "units", lambda units: "–" if units is None else commas(units)),
+        Column("observed", "observed_units", commas),
         title="Sample size",
     )
     return Document(

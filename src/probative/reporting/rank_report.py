@@ -382,13 +382,11 @@ def leaderboard_table(ranking: Ranking) -> Table:
     rest = next((i for i, low in enumerate(ranks) if i and low > 1 == ranks[i - 1]), None)
     return Table.of(
         ranking.ranking,
-        [
-            Words("system", "name"),
-            Column(metric_words(ranking.metric), scored),
-            Column("rank", rank_set),
-            Column("ties", "letters", short_letters, drop=2),
-            Column("P(best)", "p_best", chance, drop=1),
-        ],
+        Words("system", "name"),
+        Column(metric_words(ranking.metric), scored),
+        Column("rank", rank_set),
+        Column("ties", "letters", short_letters, drop=2),
+        Column("P(best)", "p_best", chance, drop=1),
         title=about(ranking.scores, "Leaderboard, " + metric_words(ranking.metric)),
         notes=oddities(ranking.scores),
         details=_leaderboard_notes(ranking),
@@ -450,12 +448,10 @@ def pair_table(ranking: Ranking) -> Table:
     """Build the table of all pairs: difference, simultaneous interval, p-values."""
     return Table.of(
         ranking.pairs,
-        [
-            Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
-            Column("difference", _difference),
-            Column("p", "pvalue", pvalue, drop=1),
-            Column("p adjusted", "p_adjusted", pvalue),
-        ],
+        Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
+        Column("difference", _difference),
+        Column("p", "pvalue", pvalue, drop=1),
+        Column("p adjusted", "p_adjusted", pvalue),
         title=f"The pair, with its {100 * ranking.level:g} % interval"
         if len(ranking.pairs) == 1
         else f"All pairs, with {100 * ranking.level:g} % intervals that hold for all at once",

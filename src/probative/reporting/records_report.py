@@ -32,15 +32,13 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
     known = any(path.required is not None for path in paths)
     return Table.of(
         paths[:_MOST_FIELDS],
-        [
-            Words("path"),
-            Words("types", form=", ".join),
-            Column("documents"),
-            Column("values"),
-            Words("required", form=lambda required: "yes" if required else "", when=known),
-            Words("examples", form=_examples, drop=int(known)),
-            Words("option to consider", "rule", when=known),
-        ],
+        Words("path"),
+        Words("types", form=", ".join),
+        Column("documents"),
+        Column("values"),
+        Words("required", form=lambda required: "yes" if required else "", when=known),
+        Words("examples", form=_examples, drop=int(known)),
+        Words("option to consider", "rule", when=known),
         title=f"Paths in {counted(documents, 'document')}",
         notes=(_left_out(paths, "paths"),),
     )
@@ -146,16 +144,14 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
     known = all(each.score is not None for each in shown)
     return Table.of(
         shown,
-        [
-            Words("field", "counts.path"),
-            Column("in gold", "counts.in_gold"),
-            Column("right", "counts.right"),
-            Column("other value", "counts.other_value"),
-            Column("missing", "counts.missing"),
-            Column("invented", "counts.invented"),
-            Column("other type", "typed", when=any(each.typed for each in shown)),
-            Column(metric_words(metric), "score", scored, when=known),
-        ],
+        Words("field", "counts.path"),
+        Column("in gold", "counts.in_gold"),
+        Column("right", "counts.right"),
+        Column("other value", "counts.other_value"),
+        Column("missing", "counts.missing"),
+        Column("invented", "counts.invented"),
+        Column("other type", "typed", when=any(each.typed for each in shown)),
+        Column(metric_words(metric), "score", scored, when=known),
         title=f"Fields by their errors{several}",
         notes=(_left_out(fields, "fields"),),
         track="score.estimate" if known else "",
@@ -169,11 +165,9 @@ def _near_miss_table(system: SystemScores) -> Table | None:
         return None
     return Table.of(
         found.near_misses[:_MOST_NEAR_MISSES],
-        [
-            Words("rule for a field", "option"),
-            Column("would accept", "number"),
-            Column("F1 then", lambda miss: points(miss.f1, 1)),
-        ],
+        Words("rule for a field", "option"),
+        Column("would accept", "number"),
+        Column("F1 then", lambda miss: points(miss.f1, 1)),
         title=f"Values wrong in form only: {system.name}",
         notes=(
             f"{found.differ_in_form:,} of {found.wrong_values:,} wrong values differ only in form.",
@@ -207,17 +201,15 @@ def _field_differences(result: Comparisons, c: Comparison) -> Table:
     tested = any(e.pvalue is not None for e in ordered)
     return Table.of(
         ordered[:_MOST_FIELDS],
-        [
-            Words("field", "label"),
-            Column("in gold", count(a or b, "in_gold"), when=known),
-            Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
-            Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
-            Column(c.a, lambda e: points(e.score_a, 1), drop=4),
-            Column(c.b, lambda e: points(e.score_b, 1), drop=5),
-            Column("difference", differed),
-            Column("p", "pvalue", pvalue, when=tested, drop=1),
-            Column("p adjusted", "p_adjusted", pvalue, when=tested),
-        ],
+        Words("field", "label"),
+        Column("in gold", count(a or b, "in_gold"), when=known),
+        Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
+        Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
+        Column(c.a, lambda e: points(e.score_a, 1), drop=4),
+        Column(c.b, lambda e: points(e.score_b, 1), drop=5),
+        Column("difference", differed),
+        Column("p", "pvalue", pvalue, when=tested, drop=1),
+        Column("p adjusted", "p_adjusted", pvalue, when=tested),
         title=f"{c.b} against {c.a}, {metric_words(c.metric.removeprefix('macro_'))} by field",
         notes=(
             f"In points; {100 * c.level:g} % intervals, each on its own. p adjusted: randomisation "
@@ -322,7 +314,10 @@ def _change_tables(result: Comparisons) -> list[Table]:
     return [
         Table.of(
             [c for c in result.changes or () if (c.a, c.b) == (a, b)],
-            [Words("field", "path"), Column("fixed"), Column("broken"), Words("documents", _where)],
+            Words("field", "path"),
+            Column("fixed"),
+            Column("broken"),
+            Words("documents", _where),
             title=f"What {b} fixes and breaks of {a}",
             notes=("Gold fields that only one of the two has right.",),
         )

@@ -556,7 +556,7 @@ def result_document(result: Result) -> Document:
 
     # the words of a class name such as ``RandomizationTest``
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
-    table = Table.of(records, map(column, columns), title=title)
+    table = Table.of(records, *map(column, columns), title=title)
     signed = getattr(result, "signature", "") or sign(title.lower().replace(" ", "-"))
     return Document(
         title=title,

@@ -72,11 +72,9 @@ def mean_table(
 
     return Table.of(
         result.systems,
-        [
-            Words("system", "name"),
-            Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
-            *map(column, metrics),
-        ],
+        Words("system", "name"),
+        Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
+        *map(column, metrics),
         title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
         f"{counted(result.units, result.unit)})",
         caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
@@ -107,12 +105,10 @@ def run_table(result: Scores, metric: str) -> Table:
     """Build the table of the worst and best run of every system, and all runs together."""
     return Table.of(
         [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
-        [
-            Words("system", "name"),
-            Column("worst run", lambda one: points(one.score[0].worst, 1)),
-            Column("best run", lambda one: points(one.score[0].best, 1)),
-            Column("all runs", lambda one: scored(one.score[1])),
-        ],
+        Words("system", "name"),
+        Column("worst run", lambda one: points(one.score[0].worst, 1)),
+        Column("best run", lambda one: points(one.score[0].best, 1)),
+        Column("all runs", lambda one: scored(one.score[1])),
         title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
         notes=(_ALL_RUNS.format(by=result.by),),
     )
@@ -140,15 +136,13 @@ def repeats_table(result: Scores, metric: str) -> Table:
 
     return Table.of(
         [one for one in found if one.score and one.score.share_of_answers is not None],
-        [
-            Words("system", "name"),
-            Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
-            Column("runs", "score.share_of_answers", _percent),
-            width("length"),
-            width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
-            width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
-            width("endless runs", repeats=lambda _: inf),
-        ],
+        Words("system", "name"),
+        Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
+        Column("runs", "score.share_of_answers", _percent),
+        width("length"),
+        width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
+        width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
+        width("endless runs", repeats=lambda _: inf),
         title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
         notes=(_MORE.format(unit=unit, in_points=scale_word(" in ")),),
     )
@@ -164,13 +158,11 @@ def spread_table(ranking: Ranking) -> Table:
     """Build the table of the spread of the runs, in the order of a leaderboard."""
     return Table.of(
         [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking],
-        [
-            Words("system"),
-            Column("runs", len),
-            Column("mean ± spread", _mean_and_spread),
-            Column("worst run", lambda own: points(own.worst, 1)),
-            Column("best run", lambda own: points(own.best, 1)),
-        ],
+        Words("system"),
+        Column("runs", len),
+        Column("mean ± spread", _mean_and_spread),
+        Column("worst run", lambda own: points(own.worst, 1)),
+        Column("best run", lambda own: points(own.best, 1)),
         title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
         details=(_RANKED,),
     )
@@ -228,11 +220,9 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
 
     return Table.of(
         comparisons,
-        [
-            *_pair_columns(comparisons),
-            *map(share, range(len(heads))),
-            Column("std. error", "standard_error", points, drop=1),
-        ],
+        *_pair_columns(comparisons),
+        *map(share, range(len(heads))),
+        Column("std. error", "standard_error", points, drop=1),
         title="Where the uncertainty of the mean difference comes from",
         notes=(_SHARES.format(by=by, in_points=scale_word(", in ", ",")),),
     )
@@ -253,13 +243,11 @@ def companion_table(comparisons: Sequence[Comparison]) -> Table:
     companions = [c.companions for c in found if c.companions is not None]
     return Table.of(
         found,
-        [
-            *_pair_columns(comparisons),
-            Column("permutation p", "companions.permutation_pvalue", pvalue),
-            Column(f"{_RANK_TESTS[companions[0].rank_test]} p", "companions.rank_pvalue", pvalue),
-            Column("P(run better)", lambda c: number(c.companions.p_run_better, 2)),
-            Column("eps_min", "companions.eps_min", number),
-        ],
+        *_pair_columns(comparisons),
+        Column("permutation p", "companions.permutation_pvalue", pvalue),
+        Column(f"{_RANK_TESTS[companions[0].rank_test]} p", "companions.rank_pvalue", pvalue),
+        Column("P(run better)", lambda c: number(c.companions.p_run_better, 2)),
+        Column("eps_min", "companions.eps_min", number),
         title="Companions: the scores of the runs alone",
         notes=(_COMPANIONS.format(exact="all" if all(c.exact for c in companions) else "sampled"),),
     )

@@ -275,7 +275,8 @@ def _overview(scores: Scores) -> Table:
     main = _main_score(scores)
     return Table.of(
         scores.systems,
-        [Words("system", "name"), *score_columns(shown_metrics(scores), (main,))],
+        Words("system", "name"),
+        *score_columns(shown_metrics(scores), (main,)),
         title=about(scores),
         notes=(*_score_notes(scores), *oddities(scores), _splitting(scores)),
         tracks=Tracks.of([_limits(system[main]) for system in scores.systems]),
@@ -359,12 +360,10 @@ def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) ->
     several = f": {system.name}" if len(scores.systems) > 1 else ""
     return Table.of(
         [*above, *shown],
-        [
-            Words("label", "name"),
-            *score_columns(metrics),
-            Column("in gold", lambda one: one.number("positives"), drop=-1),
-            Column("returned", lambda one: one.number("predicted"), drop=-2),
-        ],
+        Words("label", "name"),
+        *score_columns(metrics),
+        Column("in gold", lambda one: one.number("positives"), drop=-1),
+        Column("returned", lambda one: one.number("predicted"), drop=-2),
         title=about(scores) if whole else f"By label{several}",
         notes=(
             *((*oddities(scores), *_score_notes(scores)) if whole else ()),
@@ -413,11 +412,9 @@ def _labels_of_systems(scores: Scores) -> Table:
 
     return Table.of(
         shown,
-        [
-            Words("label", lambda label: label),
-            *(Column(name, cell(name)) for name in found),
-            Column("in gold", in_gold, amount, drop=1),
-        ],
+        Words("label", lambda label: label),
+        *(Column(name, cell(name)) for name in found),
+        Column("in gold", in_gold, amount, drop=1),
         title=f"{metric_name(metric, scores.match)} by label",
         notes=(hidden(len(labels) - len(shown), "labels"),),
     )
@@ -427,11 +424,9 @@ def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
     return Table.of(
         [{"match": rule, **found} for rule, found in (system.overlap or {}).items()],
-        [
-            Words("match", itemgetter("match")),
-            *(Column(name, itemgetter(name), "{:,.0f}".format) for name in outcomes),
-            *(Column(metric_words(m), itemgetter(m), points) for m in PRF),
-        ],
+        Words("match", itemgetter("match")),
+        *(Column(name, itemgetter(name), "{:,.0f}".format) for name in outcomes),
+        *(Column(metric_words(m), itemgetter(m), points) for m in PRF),
         title=f"Overlaps: {system.name}",
     )
 
@@ -590,13 +585,11 @@ def agreement_document(found: Agreement) -> Document:
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
     table = Table.of(
         found_scores,
-        [
-            Words("annotators", "name"),
-            Words("coefficient", "score.metric", metric_name),
-            Column("value", "score", lambda s: with_ends(*map(number, _limits(s)))),
-            Column("items", lambda one: items.get(one.name)),
-            Words("note", "score.note", when=any(one.score.note for one in found_scores)),
-        ],
+        Words("annotators", "name"),
+        Words("coefficient", "score.metric", metric_name),
+        Column("value", "score", lambda s: with_ends(*map(number, _limits(s)))),
+        Column("items", lambda one: items.get(one.name)),
+        Words("note", "score.note", when=any(one.score.note for one in found_scores)),
         title=f"Agreement with {100 * found.level:g} % intervals",
         notes=(
             f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
@@ -632,16 +625,14 @@ def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
     first = ceilings[0]
     return Table.of(
         ceilings,
-        [
-            Words("system"),
-            Column("score", form=points),
-            Column(
-                f"second annotation [{100 * first.level:g} %]",
-                lambda c: estimated(c.second_score, c.second_low, c.second_high),
-            ),
-            Column("difference", differed),
-            Column("p", "pvalue", pvalue),
-        ],
+        Words("system"),
+        Column("score", form=points),
+        Column(
+            f"second annotation [{100 * first.level:g} %]",
+            lambda c: estimated(c.second_score, c.second_low, c.second_high),
+        ),
+        Column("difference", differed),
+        Column("p", "pvalue", pvalue),
         title=(
             f"Score of each annotation against the second one ({first.second}), "
             f"{metric_name(first.metric, first.match)} in points"
@@ -682,13 +673,11 @@ def intervals_document(
     found = [Named(str(i), score) for i, own in enumerate(scores, 1) for score in own]
     table = Table.of(
         found,
-        [
-            Words("row", "name", when=many),
-            Words("metric", "score.metric", metric_words),
-            Words("method", "score.method"),
-            Column("score", "score", scored),
-            Words("note", "score.note", when=any(one.score.note for one in found)),
-        ],
+        Words("row", "name", when=many),
+        Words("metric", "score.metric", metric_words),
+        Words("method", "score.method"),
+        Column("score", "score", scored),
+        Words("note", "score.note", when=any(one.score.note for one in found)),
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
         track="score.estimate",
     )

@@ -140,12 +140,10 @@ def _scores(estimate: Estimate) -> Table:
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
     return Table.of(
         estimate.scores,
-        [
-            Words("system"),
-            Words("score", "metric", metric_name),
-            Column("points", scored),
-            *_worth_columns(estimate),
-        ],
+        Words("system"),
+        Words("score", "metric", metric_name),
+        Column("points", scored),
+        *_worth_columns(estimate),
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
@@ -165,22 +163,17 @@ def _differences(estimate: Estimate) -> Table:
 
     return Table.of(
         gaps,
-        [
-            Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
-            Words("score", "metric", metric_name),
-            Column("difference", difference),
-            Column("p", "pvalue", pvalue),
-            Column(
-                "p adjusted",
-                "p_adjusted",
-                pvalue,
-                when=any(gap.p_adjusted is not None for gap in gaps),
-            ),
-            Column("P(worse)", "p_a_better", probability),
-            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
-            Column("P(better)", "p_b_better", probability),
-            *_worth_columns(estimate),
-        ],
+        Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
+        Words("score", "metric", metric_name),
+        Column("difference", difference),
+        Column("p", "pvalue", pvalue),
+        Column(
+            "p adjusted", "p_adjusted", pvalue, when=any(gap.p_adjusted is not None for gap in gaps)
+        ),
+        Column("P(worse)", "p_a_better", probability),
+        Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+        Column("P(better)", "p_b_better", probability),
+        *_worth_columns(estimate),
         title="Differences in points",
         notes=(
             "p, P and the interval come from one Student t distribution."
@@ -199,14 +192,12 @@ def _estimate_report_strata(estimate: Estimate) -> Table:
 
     table = Table.of(
         estimate.strata,
-        [
-            Words("stratum", "name"),
-            Column(f"{estimate.unit}s", "size"),
-            Column("labelled"),
-            Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
-            *map(right, estimate.systems),
-            Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
-        ],
+        Words("stratum", "name"),
+        Column(f"{estimate.unit}s", "size"),
+        Column("labelled"),
+        Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
+        *map(right, estimate.systems),
+        Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
         title="Strata",
         notes=(
             "in gold, and found by each system: mean number of items per labelled unit.",
@@ -244,15 +235,13 @@ def _sample_report_strata(sampled: Sampled) -> Table:
     further = sampled.new != sampled.labelled
     table = Table.of(
         sampled.strata,
-        [
-            Words("stratum", "name"),
-            Column(f"{sampled.unit}s", "size"),
-            Column("drawn"),
-            Column("new", when=further),
-            Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
-            Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
-            Words("reason", lambda stratum: WHY[stratum.why]),
-        ],
+        Words("stratum", "name"),
+        Column(f"{sampled.unit}s", "size"),
+        Column("drawn"),
+        Column("new", when=further),
+        Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
+        Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
+        Words("reason", lambda stratum: WHY[stratum.why]),
         title="Strata",
         notes=(
             "spread: standard deviation of the units in a stratum, in items.",
@@ -316,17 +305,15 @@ def _table(looks: Looks) -> Table:
     names = {"a": looks.a, "b": looks.b or "B"}
     table = Table.of(
         looks.looks,
-        [
-            Words("look"),
-            Column(f"{looks.last.by}s", "units"),
-            Column(_what(looks), scored),
-            Column("p at any time", "pvalue", pvalue, when=two),
-            Words(
-                "decided",
-                lambda look: f"{names[look.decided]} is better" if look.decided else "no",
-                when=two,
-            ),
-        ],
+        Words("look"),
+        Column(f"{looks.last.by}s", "units"),
+        Column(_what(looks), scored),
+        Column("p at any time", "pvalue", pvalue, when=two),
+        Words(
+            "decided",
+            lambda look: f"{names[look.decided]} is better" if look.decided else "no",
+            when=two,
+        ),
         title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
         # a look without an interval is not drawn
         tracks=Tracks.of(
