@@ -10,7 +10,7 @@ from math import isnan
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import EXAMPLE_WORDS, shown_examples
+from probative.reporting.compare_report import EXAMPLE_WORDS, shown_examples
 from probative.reporting.document import (
     Answer,
     Column,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import base_name, methods_of
-from probative.reporting.compare_report import comparison_part
+from probative.reporting.compare_report import base_name, comparison_part, methods_of
 from probative.reporting.document import (
     Answer,
     Column,

@@ -8,12 +8,13 @@ from math import isnan
 from operator import itemgetter
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from probative.counts import ItemCounts
 from probative.errors import InputError
 from probative.metrics import PRF
 from probative.options import sign
+from probative.reporting.bayes_report import score_picture
 from probative.reporting.document import (
     Answer,
     Column,
@@ -29,7 +30,15 @@ from probative.reporting.document import (
     with_ends,
 )
 from probative.reporting.escape import plain
+from probative.reporting.forests import group_score_table
 from probative.reporting.headlines import score_words, upper
+from probative.reporting.pictures import Bar, Forest, figure
+from probative.reporting.records_report import (
+    path_table,
+    quality_lines,
+    record_tables,
+    two_averages,
+)
 from probative.reporting.runs_report import (
     has_runs,
     hidden,
@@ -39,6 +48,7 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
+from probative.results import ScorePosteriors
 from probative.wording.numbers import (
     amount,
     counted,
@@ -62,7 +72,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
-    from probative.reporting.pictures import Bar, Densities, Forest
+    from probative.reporting.pictures import Densities
     from probative.results import (
         Agreement,
         Ceiling,
@@ -81,7 +91,6 @@ _MOST_LABELS = 200  # labels in a table
 @on_own_scale
 def scores_document(scores: Scores) -> Document:
     """Build the document of the scores of systems."""
-    signed = scores.signature
     content = scores.to_dict()
     del content["level"]
     tables = _tables(scores)
@@ -89,34 +98,20 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    if scores.groups:
-        from probative.reporting.forests import group_score_table
-
-        tables.append(group_score_table(scores, "group"))
+    tables += [group_score_table(scores, "group")] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
-    quality, averages = of_documents(scores)
+    judged, several = map(str, scores.judges or ()), len(scores.systems) > 1
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
-        payload=payload("score", signed, **content),
+        payload=payload("score", scores.signature, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
-        leading=quality,
-        notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, signed),
+        leading=tuple(quality_lines(scores)),
+        notes=(*_remarks(scores), *judged, *two_averages(scores), scores.signature),
         details=_details(scores),
-        pictures=(score_forest(scores, _main_score(scores), compared=False),)
-        if len(scores.systems) > 1
-        else (),
+        pictures=(score_forest(scores, _main_score(scores), compared=False),) * several,
         headline=(_headline(scores),),
     )
-
-
-def of_documents(scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines on the outputs of records, and on their two averages; none for others."""
-    if scores.task != "records":
-        return (), ()
-    from probative.reporting.records_report import quality_lines, two_averages
-
-    return tuple(quality_lines(scores)), tuple(two_averages(scores))
 
 
 def _headline(scores: Scores) -> Answer:
@@ -255,8 +250,6 @@ def _tables(scores: Scores) -> list[Table]:
     """Return the tables of scores: of systems, and by label or field."""
     systems = scores.systems
     if scores.task == "records":
-        from probative.reporting.records_report import record_tables
-
         return [_overview(scores), *record_tables(scores)]
     labelled = [system for system in systems if len(system.by_label) > 1]
     if not labelled:
@@ -349,51 +342,40 @@ def _tally(counts: Counts | ItemCounts, task: str) -> str:
 
 def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) -> Table:
     """Build the table of a system's scores by label; with `whole`, those of all labels, too."""
-    shown = [_Label.of(entry) for entry in system.by_label[:_MOST_LABELS]]
-    metrics = [score.metric for score in system.by_label[0].scores]
-    above = []
+    shown = system.by_label[:_MOST_LABELS]
+    metrics = [score.metric for score in shown[0].scores]
+    rows = [_label_row(entry.label, entry) for entry in shown]
     if whole:
-        known = {score.metric: score for score in system.scores}
-        above = [_Label("all labels", known, system.counts)]
-        means = {m: known[f"macro_{m}"] for m in metrics if f"macro_{m}" in known}
-        above += [_Label("macro average", means, None)] if len(means) == len(metrics) else []
+        above = [_label_row("all labels", system)]
+        means = {m: above[0][f"macro_{m}"] for m in metrics if f"macro_{m}" in above[0]}
+        above += [{"": "macro average", **means}] if len(means) == len(metrics) else []
+        rows = [*above, *rows]
     several = f": {system.name}" if len(scores.systems) > 1 else ""
     return Table.of(
-        [*above, *shown],
-        Words("label", "name"),
+        rows,
+        Words("label", itemgetter("")),
         *score_columns(metrics),
-        Column("in gold", lambda one: one.number("positives"), drop=-1),
-        Column("returned", lambda one: one.number("predicted"), drop=-2),
+        Column("in gold", lambda row: row.get("positives"), drop=-1),
+        Column("returned", lambda row: row.get("predicted"), drop=-2),
         title=about(scores) if whole else f"By label{several}",
         notes=(
             *((*oddities(scores), *_score_notes(scores)) if whole else ()),
             hidden(len(system.by_label) - len(shown), "labels"),
         ),
-        tracks=Tracks.of([_limits(one.scores[metrics[-1]]) for one in (*above, *shown)]),
-        rule=len(above) or None,
+        tracks=Tracks.of([_limits(row[metrics[-1]]) for row in rows]),
+        rule=len(rows) - len(shown) or None,
     )
+
+
+def _label_row(name: str, entry: LabelScores | SystemScores) -> dict[str, Any]:
+    """Return the scores of a row by metric, its name under "", and its counts in print."""
+    counts = entry.counts
+    shown = {"positives": amount(counts.positives), "predicted": amount(counts.predicted)}
+    return {"": name, **shown, **{score.metric: score for score in entry.scores}}
 
 
 def _limits(score: Any) -> tuple[float, float, float]:
     return score.estimate, score.low, score.high
-
-
-class _Label(NamedTuple):
-    """Row of a table by label: its name, its scores by metric, and its counts."""
-
-    name: str
-    scores: Mapping[str, Interval]
-    counts: Any
-
-    @classmethod
-    def of(cls, entry: LabelScores) -> _Label:
-        return cls(entry.label, {score.metric: score for score in entry.scores}, entry.counts)
-
-    def __getitem__(self, metric: Any) -> Any:
-        return self.scores[metric]
-
-    def number(self, name: str) -> str:
-        return "" if self.counts is None else amount(getattr(self.counts, name))
 
 
 def _labels_of_systems(scores: Scores) -> Table:
@@ -438,8 +420,6 @@ _RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for
 
 def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
     """Picture a score of every system and its runs; if `compared`, the first is the baseline."""
-    from probative.reporting.pictures import Bar, Forest
-
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
@@ -473,8 +453,6 @@ def described(bars: Sequence[Bar]) -> str:
 @on_own_scale
 def scores_figure(scores: Scores) -> Figure:
     """Draw the scores of the systems, one panel for each of the first three metrics."""
-    from probative.reporting.pictures import figure
-
     return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
 
 
@@ -539,8 +517,6 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
         tables.append(Table(("label", "number"), rows, title="Labels"))
     if report.paths:
-        from probative.reporting.records_report import path_table
-
         tables.append(path_table(report.paths, int(report.facts["documents"])))
     name = PurePath(report.path).name
     verdict, words, state = "No problems found.", "Nothing is wrong", "passed"
@@ -702,9 +678,6 @@ def _interval_headline(rows: Sequence[Sequence[Interval]]) -> Answer:
 
 def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
     """Picture the posterior of one score."""
-    from probative.reporting.bayes_report import score_picture
-    from probative.results import ScorePosteriors
-
     name = metric_name(metric)
     shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
     title = f"Posterior of {name}."
