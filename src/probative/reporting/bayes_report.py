@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Answer, Column, Document, Table, Words, estimated, payload
-from probative.reporting.headlines import upper
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Table,
+    Words,
+    estimated,
+    payload,
+    upper,
+)
 from probative.reporting.pictures import Curve, Densities, Density, figure
 from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (

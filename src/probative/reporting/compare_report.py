@@ -21,18 +21,16 @@ from probative.reporting.document import (
     Table,
     Tracks,
     Words,
-    differed,
-    payload,
-    scored,
-)
-from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
-from probative.reporting.headlines import (
     comparison_answers,
+    differed,
     evidence_words,
     gate_answers,
+    payload,
+    scored,
     spoken,
     verdict_words,
 )
+from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.pictures import Bar, Forest, Histogram, figure
 from probative.reporting.records_report import (
     compared_fields,
@@ -42,31 +40,29 @@ from probative.reporting.records_report import (
     two_averages,
 )
 from probative.reporting.render import as_part
-from probative.reporting.runs_report import (
-    companion_table,
-    has_runs,
-    hidden,
-    mean_table,
-    named_pairs,
-    of_kind,
-    run_table,
-    single_runs,
-    variance_picture,
-    variance_table,
-)
 from probative.reporting.score_report import (
     RECALL_LEADS,
     about,
     ask_for_positive,
     ceiling_table,
+    companion_table,
     described,
     drop_order,
+    has_runs,
+    hidden,
     label_table,
+    mean_table,
+    named_pairs,
     oddities,
+    of_kind,
+    run_table,
     score_columns,
     score_forest,
     scores_document,
     shown_metrics,
+    single_runs,
+    variance_picture,
+    variance_table,
 )
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (

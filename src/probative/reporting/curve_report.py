@@ -17,10 +17,12 @@ from probative.reporting.document import (
     Words,
     estimate_in_full,
     estimated,
+    evidence_words,
+    gate_answers,
     payload,
+    score_words,
     with_ends,
 )
-from probative.reporting.headlines import evidence_words, gate_answers, score_words
 from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     metric_name,

@@ -16,11 +16,11 @@ from probative.reporting.document import (
     Tracks,
     Words,
     estimate_in_full,
+    gate_answers,
     interval,
     payload,
     with_ends,
 )
-from probative.reporting.headlines import gate_answers
 from probative.reporting.pictures import Bar, Forest, figure
 from probative.wording.numbers import (
     counted,

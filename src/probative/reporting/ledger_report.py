@@ -5,8 +5,16 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Answer, Column, Document, Table, Words, payload
-from probative.reporting.headlines import gate_answers, upper
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Table,
+    Words,
+    gate_answers,
+    payload,
+    upper,
+)
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:

@@ -17,11 +17,14 @@ from probative.reporting.document import (
     Table,
     Tracks,
     Words,
+    evidence_words,
+    gate_answers,
     payload,
+    score_words,
     scored,
+    upper,
     with_ends,
 )
-from probative.reporting.headlines import evidence_words, gate_answers, score_words, upper
 from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     counted,
