@@ -559,7 +559,7 @@ def _differences(
         Column("p adjusted", "p_adjusted", _p, when=adjusted),
         Column("P(first better)", "p_b_better", number),
         title=title,
-        notes=("In points. p: exact two-sided randomisation test by sentence.",),
+        notes="In points. p: exact two-sided randomisation test by sentence.",
     )
 
 

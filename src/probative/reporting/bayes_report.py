@@ -242,7 +242,7 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
         Column("chi-square", itemgetter(4), number),
         Column("random", itemgetter(5), number),
         title=f"Balance: {len(sizes)} blocks of {size}",
-        notes=(note,),
+        notes=note,
     )
 
 

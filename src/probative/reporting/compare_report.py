@@ -391,7 +391,7 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
         Column("P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3),
         title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=_shared_notes(result),
-        details=(note,),
+        details=note,
         bold_note="Established differences are in bold.",
     )
 
@@ -458,7 +458,7 @@ def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
         Column(f"P({a} better)", "p_a_better", probability),
         Column(f"P({b} better)", "p_b_better", probability),
         title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
-        notes=("Scores in points with credible intervals.",),
+        notes="Scores in points with credible intervals.",
     )
 
 
@@ -622,7 +622,7 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
         Column(c.b, itemgetter(2), scored, drop=2),
         Column("difference", itemgetter(3), differed),
         title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
-        notes=(_each_on_its_own(result.level),),
+        notes=_each_on_its_own(result.level),
         tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
 from probative.wording.numbers import (
-    brackets,
     equals,
     listed,
     metric_name,
@@ -72,11 +71,6 @@ class Tracks:
     def place(self, value: float) -> str:
         """Return the place of a value on the scale, in percent."""
         return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
-
-
-def interval(entry: Any, digits: int = 1) -> str:
-    """Return the interval of an entry in points: [41.2, 43.0]."""
-    return brackets(entry.low, entry.high, digits)
 
 
 def scored(entry: Any, digits: int | None = None) -> str:
@@ -144,6 +138,11 @@ class Named(NamedTuple):
     score: Any
 
 
+def _several(notes: str | Iterable[str]) -> tuple[str, ...]:
+    """Return notes, or a single one, without empty ones."""
+    return tuple(filter(None, [notes] if isinstance(notes, str) else notes))
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of formatted text under column headings."""
@@ -169,8 +168,8 @@ class Table:
         entries: Iterable[Any],
         *columns: Column,
         title: str = "",
-        notes: Iterable[str] = (),
-        details: Iterable[str] = (),
+        notes: str | Iterable[str] = (),
+        details: str | Iterable[str] = (),
         track: str = "",
         track_before: str = "",
         **about: Any,
@@ -192,12 +191,12 @@ class Table:
             heads,
             tuple(tuple(column.cell(entry) for column in shown) for entry in entries),
             title,
-            tuple(filter(None, notes)),
+            _several(notes),
             leading,
             closing_words=words[-1:] == [True] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
-            details=tuple(filter(None, details)),
+            details=_several(details),
             **about,
         )
 
@@ -250,8 +249,8 @@ class Table:
         )
 
 
-_STATES = ("better", "worse", "open", "equal", "passed", "failed", "fact")
-_SIGNS = dict(zip(_STATES, "▲▼○=✓✗●", strict=True))
+_SIGNS = {"better": "▲", "worse": "▼", "open": "○", "equal": "="}
+_SIGNS |= {"passed": "✓", "failed": "✗", "fact": "●"}
 
 
 @dataclass(frozen=True)
@@ -259,7 +258,7 @@ class Answer:
     """Headline of a page: a few words, its state as a word and a sign, and sentences below."""
 
     words: str
-    state: str = "fact"  # one of `_STATES`; better or worse is the challenger
+    state: str = "fact"  # one of `_SIGNS`; better or worse is the challenger
     sentences: tuple[str, ...] = ()
 
     @property
@@ -343,9 +342,7 @@ _MOST_NAMED = 4  # systems named in a headline; more are counted
 
 def score_words(score: Any) -> str:
     """Return a score with its interval in points: ``41.9 [38.5, 45.3]``."""
-    if isnan(score.estimate):
-        return "undefined"
-    return with_interval(score.estimate, score.low, score.high)
+    return "undefined" if isnan(score.estimate) else scored(score)
 
 
 def spoken(answers: Iterable[Answer]) -> tuple[str, ...]:
@@ -378,17 +375,15 @@ def evidence_words(c: Comparison) -> tuple[str, str]:
     return "Not established", "open"
 
 
-def _within_a_sentence(words: str, state: str) -> str:
-    """Return evidence words without a capital, unless they begin with the name of a system."""
-    return words if state in ("better", "worse") else words[:1].lower() + words[1:]
+def lower(words: str) -> str:
+    """Begin words without a capital."""
+    return words[:1].lower() + words[1:]
 
 
 def verdict_words(c: Comparison) -> str:
     """Return what a comparison shows about its second system, for a table: ``worse: strong``."""
     words, state = evidence_words(c)
-    if state in ("better", "worse"):
-        return f"{state}: {strength(c)}"
-    return _within_a_sentence(words, state)
+    return f"{state}: {strength(c)}" if state in ("better", "worse") else lower(words)
 
 
 def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
@@ -397,9 +392,8 @@ def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
         return ()
     failed = [gate for gate in gates if not gate.passed]
     word = "failed" if failed else "passed"
-    words = f"Gate {word}"
-    if len(gates) > 1:
-        words = f"{len(failed)} of {len(gates)} gates failed" if failed else "All gates passed"
+    several = f"{len(failed)} of {len(gates)} gates failed" if failed else "All gates passed"
+    words = several if len(gates) > 1 else f"Gate {word}"
     return (Answer(words, word, tuple(f"{upper(str(gate))}." for gate in failed or gates)),)
 
 
@@ -408,19 +402,20 @@ def comparison_answers(
 ) -> tuple[Answer, ...]:
     """Return the headline of a comparison: gates first, then what is shown about the systems."""
     main = [c for c in result.comparisons if c.metric == result.comparisons[0].metric]
-    asked = gate_answers(gates)
+    found = [Answer(*evidence_words(main[0]), tuple(result.verdicts[:1]))]
     if len({(c.a, c.b) for c in main}) > 1:
-        return (*asked, _many(main))
-    if main[0].question is not None:
-        return (*asked, *map(_of_runs, main))
-    return (*asked, Answer(*evidence_words(main[0]), tuple(result.verdicts[:1])))
+        found = [_many(main)]
+    elif main[0].question is not None:
+        found = list(map(_of_runs, main))
+    return (*gate_answers(gates), *found)
 
 
 def _of_runs(c: Comparison) -> Answer:
     """Return what several runs show, for these models or for new runs, in one line each."""
     words, state = evidence_words(c)
     whom = "New runs" if c.question == "procedures" else "These models"
-    head = f"{whom}: {_within_a_sentence(words, state)}"
+    # the name of a system stays as it is
+    head = f"{whom}: {words if state in ('better', 'worse') else lower(words)}"
     if no_verdict(c):
         return Answer(head, state)
     said = (
@@ -434,9 +429,8 @@ def _of_runs(c: Comparison) -> Answer:
 def _many(main: Sequence[Comparison]) -> Answer:
     """Return how many of several differences are established, and for whom."""
     baselines = {c.a for c in main}
-    found = [(c, evidence_words(c)[1]) for c in main if c.question != "procedures"]
-    better = [c.b for c, state in found if state == "better"]
-    worse = [c.b for c, state in found if state == "worse"]
+    found = [(c.b, evidence_words(c)[1]) for c in main if c.question != "procedures"]
+    better, worse = ([b for b, state in found if state == one] for one in ("better", "worse"))
     rest = len(found) - len(better) - len(worse)
     if len(baselines) > 1:
         words = f"{len(found) - rest} of {len(found)} differences established"
@@ -445,11 +439,10 @@ def _many(main: Sequence[Comparison]) -> Answer:
     if not better and not worse:
         words = f"Not established: none of {len(found)} is shown to differ from {baseline}"
         return Answer(words, "open")
-    counts = ((better, "better"), (worse, "worse"))
     parts = [
         f"{listed(names) if len(names) <= _MOST_NAMED else f'{len(names)} systems'} "
         f"{'is' if len(names) == 1 else 'are'} {word} than {baseline}"
-        for names, word in counts
+        for names, word in ((better, "better"), (worse, "worse"))
         if names
     ]
     others = "one other" if rest == 1 else f"the other {rest}"

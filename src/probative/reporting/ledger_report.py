@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from probative.results import GateVerdict, Ledger, TestSet, TestSetUse
 
-_HEADS = (
-    "shown: uses after which scores were shown; next: threshold for 1 − P at the next use; left: "
-    "uses until the required difference has doubled"
-)
 _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 
 
@@ -56,9 +52,9 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
     """Build the document of the test sets of a ledger, with its uses if `uses`."""
     tables = [_set_table(ledger), *([_use_table(ledger)] if uses else [])]
-    notes = tuple(f"{_fingerprint(one.test_set)}: {one.state}." for one in ledger.sets)
+    notes = [f"{_fingerprint(one.test_set)}: {one.state}." for one in ledger.sets]
     if not ledger.uses:
-        tables, notes = [], ("No gate has used this ledger yet.",)
+        tables, notes = [], ["No gate has used this ledger yet."]
     return Document(
         title=f"Ledger of gates: {counted(len(ledger.sets), 'test set')}",
         payload=payload(
@@ -110,14 +106,12 @@ def _set_table(ledger: Ledger) -> Table:
         Column("next", lambda one: f"{one.threshold:.2g}"),
         Column("left", left),
         title="Test sets that gates have used",
-        notes=(_HEADS,),
+        notes="shown: uses after which scores were shown; next: threshold for 1 − P at the next "
+        "use; left: uses until the required difference has doubled",
     )
 
 
 def _use_table(ledger: Ledger) -> Table:
-    def gate(use: TestSetUse) -> str:
-        return f"{use.kind}, {region(use.margin)}" if use.margin else use.kind
-
     def verdict(use: TestSetUse) -> str:
         return ("passed" if use.passed else "failed") + ", scores shown" * use.scores_shown
 
@@ -128,7 +122,7 @@ def _use_table(ledger: Ledger) -> Table:
         Words("challenger", "b"),
         Words("baseline", "a"),
         Words("score", "metric", metric_name),
-        Words("gate", gate),
+        Words("gate", lambda use: use.kind + (f", {region(use.margin)}" if use.margin else "")),
         Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
         Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
         Words("verdict", verdict),

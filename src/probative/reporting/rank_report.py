@@ -769,7 +769,7 @@ class _Site:
             Column("p adjusted", "p_adjusted", pvalue),
             Words(f"{name} is", decision),
             title=f"Against the others, {metric_words(ranking.metric)} in points",
-            notes=(_interval_words(ranking),),
+            notes=_interval_words(ranking),
             track="difference",
             links=tuple(links),
         )
@@ -787,7 +787,7 @@ class _Site:
             Column("p adjusted", "p_adjusted", pvalue),
             Column("decided", lambda pair: "yes" if pair.decided else "no"),
             title=f"Difference, {metric_words(ranking.metric)} in points",
-            notes=(_interval_words(ranking),),
+            notes=_interval_words(ranking),
             track="difference",
         )
         below, above = ranking[pair.a], ranking[pair.b]
@@ -882,7 +882,7 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
         Column("score", scored),
         Words("note", when=any(score.note for score in scores.scores)),
         title=f"Scores in points with {100 * ranking.level:g} % intervals",
-        notes=(tally,),
+        notes=tally,
         bold_note="The board ranks by the score in bold.",
         track="estimate",
     )

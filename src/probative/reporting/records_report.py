@@ -40,7 +40,7 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
         Words("examples", form=_examples, drop=int(known)),
         Words("option to consider", "rule", when=known),
         title=f"Paths in {counted(documents, 'document')}",
-        notes=(_left_out(paths, "paths"),),
+        notes=_left_out(paths, "paths"),
     )
 
 
@@ -153,7 +153,7 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
         Column("other type", "typed", when=any(each.typed for each in shown)),
         Column(metric_words(metric), "score", scored, when=known),
         title=f"Fields by their errors{several}",
-        notes=(_left_out(fields, "fields"),),
+        notes=_left_out(fields, "fields"),
         track="score.estimate" if known else "",
     )
 
@@ -319,7 +319,7 @@ def _change_tables(result: Comparisons) -> list[Table]:
             Column("broken"),
             Words("documents", _where),
             title=f"What {b} fixes and breaks of {a}",
-            notes=("Gold fields that only one of the two has right.",),
+            notes="Gold fields that only one of the two has right.",
         )
         for a, b in pairs
     ]

@@ -33,7 +33,7 @@ from probative.reporting.document import (
 )
 from probative.reporting.escape import plain
 from probative.reporting.forests import group_score_table
-from probative.reporting.pictures import Bar, Forest, figure
+from probative.reporting.pictures import Bar, Forest, Part, Shares, figure
 from probative.reporting.records_report import (
     path_table,
     quality_lines,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
-    from probative.reporting.pictures import Densities, Shares
+    from probative.reporting.pictures import Densities
     from probative.results import (
         Agreement,
         Ceiling,
@@ -80,7 +80,6 @@ if TYPE_CHECKING:
     )
 
 
-_UNTYPED = "_"
 _MOST_LABELS = 200  # labels in a table
 
 
@@ -94,7 +93,7 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    tables += [group_score_table(scores, "group")] if scores.groups else []
+    tables += [group_score_table(scores)] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
     judged, several = map(str, scores.judges or ()), len(scores.systems) > 1
     return Document(
@@ -114,23 +113,22 @@ def _headline(scores: Scores) -> Answer:
     """Return the main score of each system."""
     metric = _main_score(scores)
     name = metric_name(metric, scores.match)
-    found = {system.name: system[metric] for system in scores.systems}
     said = f"{100 * scores.level:g} % intervals, {counted(scores.units, scores.unit)}."
-    if len(found) == 1:
-        (score,) = found.values()
+    if len(scores.systems) == 1:
+        (system,) = scores.systems
         others = [
             f"{metric_name(other.metric)} {score_words(other)}"
-            for other in scores.systems[0].scores
-            if other.metric in ("precision", "recall", "accuracy") and other.metric != metric
+            for other in system.scores
+            if other.metric in {"precision", "recall", "accuracy"} - {metric}
         ]
         also = f"{upper(', '.join(others))}. " if others else ""
-        return Answer(f"{upper(name)} {score_words(score)}", "fact", (f"{also}{upper(said)}",))
-    defined = {who: score for who, score in found.items() if not isnan(score.estimate)}
+        return Answer(f"{upper(name)} {score_words(system[metric])}", "fact", (also + said,))
+    defined = [system for system in scores.systems if not isnan(system[metric].estimate)]
     if not defined:
         return Answer(f"{upper(name)} is undefined for all", "open", (said,))
-    best = max(defined, key=lambda who: defined[who].estimate)
+    best = max(defined, key=lambda system: system[metric].estimate)
     untested = "Whether the systems differ is not tested here: compare and rank do that."
-    words = f"Highest {name}: {best} {score_words(defined[best])}"
+    words = f"Highest {name}: {best.name} {score_words(best[metric])}"
     return Answer(words, "fact", (said, untested))
 
 
@@ -156,15 +154,12 @@ def _records(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _remarks(scores: Scores) -> list[str]:
-    remarks = []
-    if scores.task == "segmentation":
-        remarks.append(RECALL_LEADS)
-    if has_runs(scores):
-        remarks.append(
-            f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: "
-            f"new ones would spread as these do."
-        )
-    return [*remarks, *ask_for_positive(scores)]
+    runs = (
+        f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: new "
+        f"ones would spread as these do."
+    )
+    leads = [RECALL_LEADS] if scores.task == "segmentation" else []
+    return [*leads, *([runs] if has_runs(scores) else []), *ask_for_positive(scores)]
 
 
 RECALL_LEADS = (
@@ -177,21 +172,19 @@ def ask_for_positive(scores: Scores) -> list[str]:
     labels = [entry.label for entry in scores.systems[0].by_label]
     if not _of_all_classes(scores) or len(labels) != 2:
         return []
-    last, first = labels[::-1]
+    first, last = labels
     return [f"Two classes: --positive {last} (or {first}) gives precision, recall and F1 of one."]
 
 
 def _details(scores: Scores) -> tuple[str, ...]:
     """Return how many items are right, and what the intervals allow for."""
-    details = [f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems]
-    if any(s.design_effect is not None for system in scores.systems for s in system.scores):
-        items = "labels" if scores.by == "item" else "items"
-        items = "fields" if scores.task == "records" else items
-        details.append(
-            f"Intervals allow for {items} of one {scores.by} that are right or wrong together "
-            f"(design effects: JSON and CSV)."
-        )
-    return tuple(details)
+    details = tuple(f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems)
+    if all(s.design_effect is None for system in scores.systems for s in system.scores):
+        return details
+    items = "labels" if scores.by == "item" else "items"
+    items = "fields" if scores.task == "records" else items
+    together = f"{items} of one {scores.by} that are right or wrong together"
+    return (*details, f"Intervals allow for {together} (design effects: JSON and CSV).")
 
 
 # --- Tables of scores
@@ -247,27 +240,28 @@ def _tables(scores: Scores) -> list[Table]:
     systems = scores.systems
     if scores.task == "records":
         return [_overview(scores), *record_tables(scores)]
-    labelled = [system for system in systems if len(system.by_label) > 1]
-    if not labelled:
+    if all(len(system.by_label) < 2 for system in systems):
         return [_overview(scores)]
     if len(systems) > 1:
         return [_overview(scores), _labels_of_systems(scores)]
-    (system,) = systems
-    own = {score.metric for score in system.by_label[0].scores}
+    own = {score.metric for score in systems[0].by_label[0].scores}
     if own >= set(shown_metrics(scores)) and not has_runs(scores):
-        return [label_table(scores, system, whole=True)]
-    return [_overview(scores), label_table(scores, system)]
+        return [label_table(scores, systems[0], whole=True)]
+    return [_overview(scores), label_table(scores, systems[0])]
 
 
 def _overview(scores: Scores) -> Table:
     """Build the table of all scores, one row per system."""
     main = _main_score(scores)
+    known = [system for system in scores.systems if system.splitting_bias is not None]
+    biases = ", ".join(f"{s.name} {number(s.splitting_bias, 2)}" for s in known)
+    splitting = f"Splitting bias (above 1: splits too much): {biases}."
     return Table.of(
         scores.systems,
         Words("system", "name"),
         *score_columns(shown_metrics(scores), (main,)),
         title=about(scores),
-        notes=(*_score_notes(scores), *oddities(scores), _splitting(scores)),
+        notes=(*_score_notes(scores), *oddities(scores), *([splitting] if biases else [])),
         tracks=Tracks.of([_limits(system[main]) for system in scores.systems]),
     )
 
@@ -281,14 +275,6 @@ def _score_notes(scores: Scores) -> list[str]:
                 name = f"{system.name}, " * (len(scores.systems) > 1) + metric_words(score.metric)
                 said.setdefault(str(score.note), []).append(name)
     return [f"{some(names)}: {note}." for note, names in said.items()]
-
-
-def _splitting(scores: Scores) -> str:
-    known = [s for s in scores.systems if s.splitting_bias is not None]
-    if not known:
-        return ""
-    listed = ", ".join(f"{s.name} {number(s.splitting_bias, 2)}" for s in known)
-    return f"Splitting bias (above 1: splits too much): {listed}."
 
 
 def oddities(scores: Scores) -> list[str]:
@@ -305,24 +291,19 @@ def oddities(scores: Scores) -> list[str]:
         if not system.counts.predicted
     ]
     what = "Fields" if scores.task == "records" else "Labels"
-    unknown = _unknown_labels(scores)
-    if unknown:
+    users: dict[str, list[str]] = {}  # of labels that gold does not have
+    for system in scores.systems:
+        for entry in system.by_label:
+            if entry.counts.predicted and not entry.counts.positives:
+                users.setdefault(entry.label, []).append(system.name)
+    if users:
+        unknown = [f"{label} (returned by {some(names)})" for label, names in users.items()]
         remarks.append(f"{what} that gold does not have: {some(unknown)}.")
     for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
             remarks.append(f"{what} that {system.name} never returned: {some(missed)}.")
     return remarks
-
-
-def _unknown_labels(scores: Scores) -> list[str]:
-    """Return the labels that only systems use, each with these systems."""
-    users: dict[str, list[str]] = {}
-    for system in scores.systems:
-        for entry in system.by_label:
-            if entry.counts.predicted and not entry.counts.positives:
-                users.setdefault(entry.label, []).append(system.name)
-    return [f"{label} (returned by {some(names)})" for label, names in users.items()]
 
 
 def _tally(counts: Counts | ItemCounts, task: str) -> str:
@@ -376,25 +357,26 @@ def _limits(score: Any) -> tuple[float, float, float]:
 
 def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
-    found = {s.name: {e.label: e for e in s.by_label} for s in scores.systems}
-    labels = sorted({label for own in found.values() for label in own})
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
+    rows: dict[str, dict[str | None, str]] = {}  # by label and system; that of None is gold
+    for system in scores.systems:
+        for entry in system.by_label:
+            row = rows.setdefault(entry.label, {None: amount(entry.counts.positives)})
+            row[system.name] = scored(entry[metric])
+    labels = sorted(rows)
     shown = labels[:_MOST_LABELS]
 
-    def cell(name: str) -> Callable[[str], str]:
-        return lambda label: scored(found[name][label][metric]) if label in found[name] else "–"
-
-    def in_gold(label: str) -> float:
-        return next(own[label].counts.positives for own in found.values() if label in own)
+    def of_row(head: str, name: str | None, **more: Any) -> Column:
+        return Column(head, lambda label: rows[label].get(name, "–"), **more)
 
     return Table.of(
         shown,
-        Words("label", lambda label: label),
-        *(Column(name, cell(name)) for name in found),
-        Column("in gold", in_gold, amount, drop=1),
+        Words("label", str),
+        *(of_row(system.name, system.name) for system in scores.systems),
+        of_row("in gold", None, drop=1),
         title=f"{metric_name(metric, scores.match)} by label",
-        notes=(hidden(len(labels) - len(shown), "labels"),),
+        notes=hidden(len(labels) - len(shown), "labels"),
     )
 
 
@@ -411,8 +393,6 @@ def _overlaps(system: SystemScores) -> Table:
 
 # --- Pictures of scores
 
-_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
-
 
 def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
     """Picture a score of every system and its runs; if `compared`, the first is the baseline."""
@@ -420,13 +400,15 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
     bars = []
-    for i, system in enumerate(result.systems):
-        score, own = system.scores[known.index(metric)], runs.get(system.name, ())
+    for system in result.systems:
+        own = runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = i == 0 and len(result.systems) > 1 and compared
-        bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
+        baseline = not bars and len(result.systems) > 1 and compared
+        bars.append(Bar(system.name, *_limits(system[metric]), baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
+    dots = " The pale dots below are the single runs; the dark one stands for all of them."
+    below = dots if any(bar.runs for bar in bars) else ""
     baseline_words = f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."
     return Forest(
         bars,
@@ -434,9 +416,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         title=f"{upper(name)} with {level}{baseline_words}",
         description=f"{name} of each system: {described(bars)}",
         reading=f"The dot is the score on this test set, the line its {level.removesuffix('s')}: "
-        f"the true scores compatible with these data."
-        + _RUNS_BELOW
-        * any(bar.runs for bar in bars),
+        f"the true scores compatible with these data.{below}",
         note=level,
     )
 
@@ -475,7 +455,7 @@ def conlleval_report(scores: Scores) -> str:
             f"{plain(entry.label):>17s}: {_conlleval_scores(entry.counts)}  "
             f"{entry.counts.predicted:.0f}"
             for entry in system.by_label
-            if entry.label != _UNTYPED  # the script does not print the empty type
+            if entry.label != "_"  # the script does not print the empty type
         ]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
@@ -495,49 +475,45 @@ def _conlleval_scores(counts: Counts) -> str:
 def check_document(report: FileCheck, *, signature: str = "") -> Document:
     """Build the document of a file check: format, facts and problems."""
     signed = signature or sign("check", report.input_format, report.task)
-    facts = (
-        ("file", report.path),
-        ("format", report.input_format),
-        *((("because", report.reason),) if report.reason else ()),
-        ("task", report.task),
-        *report.facts.items(),
-    )
-    tables = [
-        Table(
-            ("what", "value"),
-            tuple((name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts),
-            text_columns=2,
-        )
-    ]
+    name = PurePath(report.path).name
+    facts = {
+        "file": report.path,
+        "format": report.input_format,
+        **({"because": report.reason} if report.reason else {}),
+        "task": report.task,
+        **report.facts,
+    }
+    what, value = Words("what", itemgetter(0)), Words("value", itemgetter(1))
+    number = Column("number", itemgetter(1))
+    # a page shows the name of the file instead of its path
+    table, named = (Table.of((facts | own).items(), what, value) for own in ({}, {"file": name}))
+    tables = []
     if report.labels:
-        rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
-        tables.append(Table(("label", "number"), rows, title="Labels"))
+        label = Words("label", itemgetter(0))
+        tables.append(Table.of(report.labels.items(), label, number, title="Labels"))
     if report.paths:
         tables.append(path_table(report.paths, int(report.facts["documents"])))
-    name = PurePath(report.path).name
     verdict, words, state = "No problems found.", "Nothing is wrong", "passed"
     if report.problems:
         verdict, words, state = "Problems:", counted(len(report.problems), "problem"), "failed"
-    # a page shows the name of the file instead of its path
-    named = replace(tables[0], rows=(("file", name), *tables[0].rows[1:]))
     return Document(
         title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
-        tables=tuple(tables),
+        tables=(table, *tables),
         records=tuple({"problem": problem} for problem in report.problems)
         or tuple({"label": label, "number": times} for label, times in report.labels.items())
         or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
         headline=(Answer(words, state, (upper(f"{report.input_format}, {report.task}."),)),),
-        content=lambda: {"tables": (named, *tables[1:])},
+        content=lambda: {"tables": (named, *tables)},
     )
 
 
 # --- Agreement of annotators
 
+
 _SAME = "F1 is the same whichever annotator counts as gold."
 _FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
-_IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
 _SPANS = (
     "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
 )
@@ -550,11 +526,16 @@ _LABELS = (
 
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
-    symmetry = _FIRST if found.match in _IN_ORDER else _SAME
+    about_scores = [_LABELS]
+    if found.alpha is None:
+        # some rules pair the spans of one side in order
+        first = found.match in ("exact", "partial", "type")
+        about_scores = [_FIRST if first else _SAME, _SPANS]
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
     if found.alpha is not None:
         found_scores.insert(0, Named("all", found.alpha))
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
+
     table = Table.of(
         found_scores,
         Words("annotators", "name"),
@@ -565,7 +546,7 @@ def agreement_document(found: Agreement) -> Document:
         title=f"Agreement with {100 * found.level:g} % intervals",
         notes=(
             f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
-            *((_LABELS,) if found.alpha is not None else (symmetry, _SPANS)),
+            *about_scores,
         ),
         track="score.estimate",
     )
@@ -584,12 +565,12 @@ def _agreement(found: Agreement) -> Answer:
     scores = [pair.scores[-1] for pair in found.pairs] if found.alpha is None else [found.alpha]
     name = upper(metric_name(scores[0].metric))
     if len(scores) == 1:
-        (one,) = scores
-        words = f"{name} {number(one.estimate)} [{number(one.low)}, {number(one.high)}]"
-        return Answer(words, "fact", (f"{100 * one.level:g} % interval.",))
-    low, high = (f(score.estimate for score in scores) for f in (min, max))
-    words = f"{name} of two annotators: {number(low)} to {number(high)}"
-    return Answer(words, "fact", (f"{counted(len(scores), 'pair')} of annotators.",))
+        estimate, low, high = map(number, _limits(scores[0]))
+        said = f"{100 * scores[0].level:g} % interval."
+        return Answer(f"{name} {estimate} [{low}, {high}]", "fact", (said,))
+    low, high = (number(f(score.estimate for score in scores)) for f in (min, max))
+    said = f"{counted(len(scores), 'pair')} of annotators."
+    return Answer(f"{name} of two annotators: {low} to {high}", "fact", (said,))
 
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
@@ -636,12 +617,9 @@ def intervals_document(
         for i, row in enumerate(rows, 1)
         for entry in row["intervals"]
     ]
-    level = intervals[0].level
-    what = (
-        f"{len(counts)} tables of counts"
-        if many
-        else ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
-    )
+    level, what = intervals[0].level, f"{len(tables)} tables of counts"
+    if not many:
+        what = ", ".join(f"{name} {value:,}" for name, value in rows[0]["counts"].items())
     found = [Named(str(i), score) for i, own in enumerate(scores, 1) for score in own]
     table = Table.of(
         found,
@@ -676,12 +654,11 @@ def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
     """Picture the posterior of one score."""
     name = metric_name(metric)
     shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
-    title = f"Posterior of {name}."
     return replace(
         shown,
         curves=[replace(curve, marked=False) for curve in shown.curves],
-        title=title,
-        description=shown.description.replace(shown.title, title),
+        title=f"Posterior of {name}.",
+        description=shown.description.replace(shown.title, f"Posterior of {name}."),
         reading="The higher the curve, the more plausible is that true score, given these counts.",
     )
 
@@ -741,7 +718,12 @@ def mean_table(
         *map(column, metrics),
         title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
         f"{counted(result.units, result.unit)})",
-        caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
+        caption=tuple(
+            f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: "
+            f"{with_interval(c.difference, c.low, c.high, decimals, signed=True)}{scale_word()}, "
+            f"{100 * c.level:g} % interval for test set and runs together."
+            for c in comparisons
+        ),
     )
 
 
@@ -749,14 +731,6 @@ def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
     if own.spread != own.spread:
         return points(own.mean, decimals)
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
-
-
-def _in_a_caption(c: Comparison, decimals: int) -> str:
-    gap = with_interval(c.difference, c.low, c.high, decimals, signed=True)
-    return (
-        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap}{scale_word()}, "
-        f"{100 * c.level:g} % interval for test set and runs together."
-    )
 
 
 def named_pairs(c: Comparison) -> str:
@@ -774,17 +748,9 @@ def run_table(result: Scores, metric: str) -> Table:
         Column("best run", lambda one: points(one.score[0].best, 1)),
         Column("all runs", lambda one: scored(one.score[1])),
         title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
-        notes=(_ALL_RUNS.format(by=result.by),),
+        notes=f"All runs: pooled counts. The interval is for these trained models; the {result.by} "
+        "is the unit.",
     )
-
-
-_ALL_RUNS = (
-    "All runs: pooled counts. The interval is for these trained models; the {by} is the unit."
-)
-_SHARES = (
-    "Sources of variance: test {by}s, runs, and their interaction. The standard error{in_points} "
-    "counts the interaction twice, to be safe."
-)
 
 
 def repeats_table(result: Scores, metric: str) -> Table:
@@ -808,14 +774,9 @@ def repeats_table(result: Scores, metric: str) -> Table:
         width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
         width("endless runs", repeats=lambda _: inf),
         title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
-        notes=(_MORE.format(unit=unit, in_points=scale_word(" in ")),),
+        notes=f"Shares of the variance from the {unit}s and from the runs; the length of the "
+        f"interval{scale_word(' in ')} as it is, and with more of either.",
     )
-
-
-_MORE = (
-    "Shares of the variance from the {unit}s and from the runs; the length of the "
-    "interval{in_points} as it is, and with more of either."
-)
 
 
 def spread_table(ranking: Ranking) -> Table:
@@ -828,32 +789,27 @@ def spread_table(ranking: Ranking) -> Table:
         Column("worst run", lambda own: points(own.worst, 1)),
         Column("best run", lambda own: points(own.best, 1)),
         title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
-        details=(_RANKED,),
+        details="Mean of the runs ± their standard deviation. The leaderboard adds up the counts "
+        "of all runs of a system: it ranks these trained models on test sets like this one. "
+        "compare shows, pair by pair, how new runs would differ.",
     )
-
-
-_RANKED = (
-    "Mean of the runs ± their standard deviation. The leaderboard adds up the counts of all runs "
-    "of a system: it ranks these trained models on test sets like this one. compare shows, pair "
-    "by pair, how new runs would differ."
-)
 
 
 def single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
     scores = [own for own in result.run_scores or () if own.metric == metric]
     rows = [
-        (own.system, run, points(score, 1))
+        (own.system, run, score)
         for own in scores
         for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
     ]
-    more = hidden(sum(map(len, scores)) - len(rows), "runs", "JSON and CSV have all")
-    return Table(
-        ("system", "run", metric_words(metric)),
-        tuple(rows),
+    return Table.of(
+        rows,
+        Words("system", itemgetter(0)),
+        Words("run", itemgetter(1)),
+        Column(metric_words(metric), itemgetter(2), partial(points, digits=1)),
         title=f"Single runs, {metric_words(metric)}{scale_word(' in ')}",
-        notes=(more,) if more else (),
-        text_columns=2,
+        notes=hidden(sum(map(len, scores)) - len(rows), "runs", "JSON and CSV have all"),
     )
 
 
@@ -888,7 +844,8 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
         *map(share, range(len(heads))),
         Column("std. error", "standard_error", points, drop=1),
         title="Where the uncertainty of the mean difference comes from",
-        notes=(_SHARES.format(by=by, in_points=scale_word(", in ", ",")),),
+        notes=f"Sources of variance: test {by}s, runs, and their interaction. The standard error"
+        f"{scale_word(', in ', ',')} counts the interaction twice, to be safe.",
     )
 
 
@@ -905,25 +862,21 @@ def companion_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of tests that use only the scores of the runs."""
     found = [c for c in comparisons if c.companions is not None]
     companions = [c.companions for c in found if c.companions is not None]
+    ranked = "Mann-Whitney" if companions[0].rank_test == "mann-whitney" else "Wilcoxon"
+    assignments = "all" if all(c.exact for c in companions) else "sampled"
     return Table.of(
         found,
         *_pair_columns(comparisons),
         Column("permutation p", "companions.permutation_pvalue", pvalue),
-        Column(f"{_RANK_TESTS[companions[0].rank_test]} p", "companions.rank_pvalue", pvalue),
+        Column(f"{ranked} p", "companions.rank_pvalue", pvalue),
         Column("P(run better)", lambda c: number(c.companions.p_run_better, 2)),
         Column("eps_min", "companions.eps_min", number),
         title="Companions: the scores of the runs alone",
-        notes=(_COMPANIONS.format(exact="all" if all(c.exact for c in companions) else "sampled"),),
+        notes="They use one number per run and hold for this test set only. Permutation: "
+        f"{assignments} assignments of runs to systems. P(run better): the share of pairs of "
+        "runs in which the first system scores higher. eps_min: almost stochastic order; below "
+        "0.5 the first system is almost stochastically dominant.",
     )
-
-
-_RANK_TESTS = {"mann-whitney": "Mann-Whitney", "wilcoxon": "Wilcoxon"}
-_COMPANIONS = (
-    "They use one number per run and hold for this test set only. Permutation: {exact} assignments "
-    "of runs to systems. P(run better): the share of pairs of runs in which the first system "
-    "scores higher. eps_min: almost stochastic order; below 0.5 the first system is almost "
-    "stochastically dominant."
-)
 
 
 def _percent(share: float) -> str:
@@ -932,8 +885,6 @@ def _percent(share: float) -> str:
 
 def variance_picture(c: Comparison) -> Shares | None:
     """Picture the shares of the parts of the variance as one bar."""
-    from probative.reporting.pictures import Part, Shares
-
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None

@@ -29,6 +29,7 @@ from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     counted,
     metric_name,
+    number,
     probability,
     pvalue,
     signed_points,
@@ -43,14 +44,13 @@ from probative.wording.surveys import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
     from probative.results import (
         Estimate,
         EstimatedDifference,
-        EstimatedScore,
         GateVerdict,
         Sampled,
     )
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 
 
 # --- Estimate of a pool
-
-_WORTH = "worth: the number of simple random labels that would give the same width of the interval."
 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
@@ -87,11 +85,9 @@ def _headline(estimate: Estimate, sentence: str) -> Answer:
         words = f"{upper(metric_name(score.metric))} {score_words(score)}"
         return Answer(words, "fact", (sentence,))
     gap = estimate.comparisons[0]
-    known = estimate.labelled == estimate.pool and not estimate.population
-    if known and gap.difference > 0:
-        return Answer(f"{gap.b} better on this pool", "better", said)
-    if known:
-        return Answer(f"{gap.a} better on this pool", "worse", said)
+    if estimate.labelled == estimate.pool and not estimate.population:
+        name, state = (gap.b, "better") if gap.difference > 0 else (gap.a, "worse")
+        return Answer(f"{name} better on this pool", state, said)
     if len({(other.a, other.b) for other in estimate.comparisons}) > 1:
         return Answer("Several systems", "fact", said)
     return Answer(*evidence_words(gap), said)
@@ -113,34 +109,27 @@ def _worth_columns(estimate: Estimate) -> list[Column]:
     """Return the columns of what the labels are worth, and of what a judge adds."""
     judged = estimate.judge is not None
 
-    def told(form: Callable[[Any], str]) -> Callable[[Any], str]:
-        def cell(one: Any) -> str:
-            moved, width = one.judge_moved, one.judge_width
-            return "–" if moved is None or width is None or isnan(width) else form(one)
-
-        return cell
+    def moved(one: Any) -> str:
+        known = one.judge_width is not None and not isnan(one.judge_width)
+        return signed_points(one.judge_moved, 2) if known else "–"
 
     return [
         Column("worth", form=lambda n: "–" if n is None or isnan(n) else f"{round(n):,}"),
-        Column("moved", told(lambda one: signed_points(one.judge_moved, 2)), when=judged),
-        Column("width", told(lambda one: f"{one.judge_width:.2f}"), when=judged),
+        Column("moved", moved, when=judged),
+        Column("width", "judge_width", partial(number, digits=2), when=judged),
     ]
-
-
-def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
-    """Return the notes on columns and on single rows."""
-    notes = [_WORTH] if found is estimate.scores else []
-    if found is estimate.scores and estimate.judge is not None:
-        notes.append(
-            "moved: change of the estimate by the judge, in points; width: the new width of the "
-            "interval, relative to the old one."
-        )
-    return [*notes, *merged_notes(found)]
 
 
 def _scores(estimate: Estimate) -> Table:
     where = "beyond the pool" if estimate.population else "in the pool"
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
+    worth = (
+        "worth: the number of simple random labels that would give the same width of the interval."
+    )
+    moved = (
+        "moved: change of the estimate by the judge, in points; width: the new width of the "
+        "interval, relative to the old one."
+    )
     return Table.of(
         estimate.scores,
         Words("system"),
@@ -150,7 +139,9 @@ def _scores(estimate: Estimate) -> Table:
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
-            *_notes(estimate, estimate.scores),
+            worth,
+            moved if estimate.judge is not None else "",
+            *merged_notes(estimate.scores),
         ),
         track="estimate",
     )
@@ -182,7 +173,7 @@ def _differences(estimate: Estimate) -> Table:
             "p, P and the interval come from one Student t distribution."
             if gaps[0].method == "stratified"
             else "p and P come from a normal distribution as wide as the interval.",
-            *_notes(estimate, gaps),
+            *merged_notes(gaps),
         ),
         track="difference",
         bold_note="Bold: the interval excludes 0.",
@@ -218,8 +209,6 @@ def _with_total(table: Table, *cells: str) -> Table:
 
 # --- Sample
 
-_BESIDE = "The sample is optimised for the difference (95 %) and single scores (5 %)."
-
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
     """Build the document of a sample, with its strata if `explain`."""
@@ -249,7 +238,9 @@ def _sample_report_strata(sampled: Sampled) -> Table:
         notes=(
             "spread: standard deviation of the units in a stratum, in items.",
             "information: this stratum's share of the remaining uncertainty.",
-            _BESIDE if sampled.goal == "difference" else "",
+            "The sample is optimised for the difference (95 %) and single scores (5 %)."
+            if sampled.goal == "difference"
+            else "",
         ),
     )
     new = [f"{sampled.new:,}"] if further else []
@@ -261,9 +252,7 @@ def _sample_report_strata(sampled: Sampled) -> Table:
 
 def watch_document(looks: Looks) -> Document:
     """Build the document of looks: a table, the last verdict, and a figure."""
-    if not looks.looks:
-        raise InputError("looks: there are no checks yet; expected at least one batch")
-    last = looks.last
+    last = _last(looks)
     said = f"{upper(last.verdict(looks.a, looks.b or 'B'))}."
     return Document(
         title=f"{_what(looks)} at every check",
@@ -282,16 +271,22 @@ def watch_document(looks: Looks) -> Document:
     )
 
 
+def _last(looks: Looks) -> Any:
+    """Return the last look; refuse if there is none."""
+    if not looks.looks:
+        raise InputError("looks: there are no checks yet; expected at least one batch")
+    return looks.last
+
+
 def _state(looks: Looks) -> tuple[str, str]:
     """Say whether labelling may stop, and how many labels more are expected."""
     last = looks.last
     if not last.is_of_two:
         score = f"{upper(metric_name(last.metric))} {score_words(last)}"
         return f"{score} after {counted(last.units, last.by)}", "fact"
-    if last.decided == "b":
-        return f"May stop: {looks.b or 'B'} is better", "better"
     if last.decided:
-        return f"May stop: {looks.a} is better", "worse"
+        name, state = (looks.b or "B", "better") if last.decided == "b" else (looks.a, "worse")
+        return f"May stop: {name} is better", state
     if last.low == last.high == 0 and last.pool is not None:
         return "May stop: no difference on this pool", "equal"
     more = "no decision in sight" if last.more is None else f"about {last.more:,} more"
@@ -336,15 +331,14 @@ def _has_band(looks: Looks) -> bool:
 
 def _picture(looks: Looks) -> Lines:
     """Picture the intervals against the number of labels, and where the look decided."""
-    if not looks.looks:
-        raise InputError("looks: there are no checks yet; expected at least one batch")
+    by = f"{_last(looks).by}s"
     drawn = [look for look in looks.looks if look.has_limits] or list(looks.looks)
     columns = ([getattr(look, name) for look in drawn] for name in ("estimate", "low", "high"))
     decided = next((look for look in looks.looks if look.decided), None)
-    stop = f"dotted: decided after {decided.units:,} {decided.by}s" if decided else ""
+    stop = f"dotted: decided after {decided.units:,} {by}" if decided else ""
     return Lines(
         [Series(_what(looks), [look.units for look in drawn], *columns)],
-        axis=f"{looks.last.by}s labelled",
+        axis=f"{by} labelled",
         up=f"{_what(looks)}, points",
         title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
