@@ -95,12 +95,10 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     effects = any(test.fold_design_effect is not None for test in tests)
     level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
     scores = f"scores in points with {level} intervals"
-    named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
-    title = f"{named}{scores}" if named else scores.capitalize()
-    folds = (
-        "Fold effect: variance of the differences between folds, relative to that which their "
-        "items explain."
-    )
+    title = scores.capitalize()
+    if models != ("A", "B"):
+        title = f"A = {models[0]}, B = {models[1]}: {scores}"
+    folds = "variance of the differences between folds, relative to that which their items explain"
     return Table.of(
         tests,
         Words("metric", "metric", metric_name),
@@ -119,7 +117,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
         title=title
         if verdicts
         else "Published tests, which do not allow for the training variance",
-        notes=(HYPOTHESES, folds if effects else "") if verdicts else (),
+        notes=(HYPOTHESES, f"Fold effect: {folds}." if effects else "") if verdicts else (),
     )
 
 
@@ -127,10 +125,8 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
     """Split intervals into two columns each, for CSV."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
-        if isinstance(value, list):
-            flat |= {f"{key}_low": value[0], f"{key}_high": value[1]}
-        else:
-            flat[key] = value
+        limits = isinstance(value, list)
+        flat |= {f"{key}_low": value[0], f"{key}_high": value[1]} if limits else {key: value}
     return flat
 
 
@@ -180,9 +176,8 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
     """Draw the posteriors of both models' scores ("densities"), or of their "difference"."""
     if plot == "difference":
         return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
-    return density_figure(
-        comparison.scores, title="Published posteriors, without training variance"
-    )
+    title = "Published posteriors, without training variance"
+    return density_figure(comparison.scores, title=title)
 
 
 def crossval_pictures(comparison: ModelComparison) -> list[Picture]:
@@ -224,25 +219,25 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
     """Build the table of the balance of the halves, compared with random splits."""
     sizes = balance["block_sizes"]
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    note = (
-        f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a half from "
-        f"half of the total, the largest; random: the same on average over random splits."
-    )
-    names = ["strata", "totals", "deviation", "random_deviation", "chi_square", "random_chi_square"]
 
-    def percent(place: int) -> Callable[[Sequence[Any]], str]:
-        return lambda row: number(100 * row[place])
+    def column(head: str, name: str, form: Callable[[Any], str] = number) -> Column:
+        return Column(head, balance[name].__getitem__, form)
+
+    def percent(share: float) -> str:
+        return number(100 * share)
 
     return Table.of(
-        zip(*(balance[name] for name in names), strict=True),
-        Words("stratum", itemgetter(0)),
-        Column("total", lambda row: f"{row[1]:,.0f}"),
-        Column("deviation %", percent(2)),
-        Column("random %", percent(3)),
-        Column("chi-square", itemgetter(4), number),
-        Column("random", itemgetter(5), number),
+        range(len(balance["strata"])),
+        Words("stratum", balance["strata"].__getitem__),
+        column("total", "totals", "{:,.0f}".format),
+        column("deviation %", "deviation", percent),
+        column("random %", "random_deviation", percent),
+        column("chi-square", "chi_square"),
+        column("random", "random_chi_square"),
         title=f"Balance: {len(sizes)} blocks of {size}",
-        notes=note,
+        notes=f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a "
+        "half from half of the total, the largest; random: the same on average over random "
+        "splits.",
     )
 
 
@@ -340,23 +335,17 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     found = (test.p_a_better, test.p_equivalent, test.p_b_better)
     p_a, p_equivalent, p_b = map(probability, found)
     reading = "The higher the curve, the more plausible is that true difference, given these data."
-    if rope > 0:
-        reading += (
-            f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
-            f"by more than {region(rope)}; between them the two count as equivalent "
-            f"({p_equivalent})."
-        )
-    else:
-        reading += (
-            f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
-            f"area left of it that {a} is, {p_a}."
-        )
+    reading += (
+        f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better by "
+        f"more than {region(rope)}; between them the two count as equivalent ({p_equivalent})."
+        if rope > 0
+        else f" The area right of the dashed line is the probability that {b} is better, {p_b}; "
+        f"the area left of it that {a} is, {p_a}."
+    )
     beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
     if beyond > _MENTIONED_BEYOND:
-        reading += (
-            f" With so few units, a probability of {probability(beyond)} lies beyond the ends of "
-            "the curve."
-        )
+        few = f" With so few units, a probability of {probability(beyond)} lies beyond"
+        reading += f"{few} the ends of the curve."
     return Density(
         x,
         y,

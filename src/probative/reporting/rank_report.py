@@ -58,7 +58,7 @@ from probative.wording.numbers import (
     scale_word,
     signed_points,
 )
-from probative.wording.ranking import short_letters
+from probative.wording.summaries import short_letters
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
@@ -146,12 +146,8 @@ _RISING = ("system", "rank", "ties")  # columns that are sorted from low to high
 
 def _sort_values(system: RankedSystem, heads: Sequence[str]) -> list[Any]:
     """Return the value by which each column is sorted: names as text, the rest as numbers."""
-    values = {
-        "system": system.name,
-        "rank": system.rank_low + system.rank_high / 1e6,
-        "ties": system.letters,
-        "P(best)": system.p_best,
-    }
+    values: dict[str, Any] = {"system": system.name, "ties": system.letters}
+    values |= {"rank": system.rank_low + system.rank_high / 1e6, "P(best)": system.p_best}
     return [values.get(head, system.estimate) for head in heads]
 
 
@@ -169,18 +165,14 @@ def _labels(ranking: Ranking) -> list[str]:
 
 
 def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
-    notes = []
+    absent, most = [], "at most. JSON and CSV have all."
     if not labels and any(system.by_label for system in ranking.systems):
-        notes.append(
-            f"Scores by label are left out here: the page holds {_MOST_SCORES_BY_LABEL:,} of them "
-            f"at most. JSON and CSV have all."
-        )
+        holds = f"the page holds {_MOST_SCORES_BY_LABEL:,} of them"
+        absent.append(f"Scores by label are left out here: {holds} {most}")
     if not held:
-        notes.append(
-            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_MOST_PAIRS:,} "
-            f"at most. JSON and CSV have all."
-        )
-    return notes
+        pairs = f"The {len(ranking.pairs):,} pairs are left out here"
+        absent.append(f"{pairs}: the page holds {_MOST_PAIRS:,} {most}")
+    return absent
 
 
 def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
@@ -211,9 +203,8 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
         return "the same everywhere"
     if isnan(pair.p_adjusted):
         return "no evidence"
+    p = f"{'adjusted ' * (len(ranking.pairs) > 1)}p {p_equals(pair.p_adjusted)}"
     decision = "decided" if pair.decided else "not established"
-    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
-    p = f"{adjusted}p {p_equals(pair.p_adjusted)}"
     return f"{signed_points(pair.difference)}{scale_word()}, {p}, {decision}"
 
 
@@ -223,12 +214,9 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     if len(ranking.pairs) == 1:
         return "The comparison of the two systems."
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
-    which = (
-        "Every pair"
-        if len(in_full) == len(ranking.pairs)
-        else f"{len(in_full):,} of the {len(ranking.pairs):,} pairs, those of the leader and of "
-        f"neighbours first,"
-    )
+    some = f"{len(in_full):,} of the {len(ranking.pairs):,} pairs"
+    which = f"{some}, those of the leader and of neighbours first,"
+    which = "Every pair" if len(in_full) == len(ranking.pairs) else which
     return (
         f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
         f"intervals hold for that pair alone, so most are narrower than those above, which hold "
@@ -246,14 +234,12 @@ def _elsewhere(
     if has_runs(ranking.scores):
         words = "Two systems with several runs have two verdicts, on these models and on new runs."
         return f"{words} compare shows both, pair by pair.", ""
-    which = "others" if in_full else "pairs"
+    words = f"The {'others' if in_full else 'pairs'} are not compared in full on this page"
     if command is None:
-        words = "compare does that for two systems, rank for as many pairs as its comparisons say."
-        return f"The {which} are not compared in full on this page: {words}", ""
-    words = (
-        "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
-    )
-    return f"The {which} are not compared in full on this page. {words}", command.of("A", "B")
+        how = "compare does that for two systems, rank for as many pairs as its comparisons say."
+        return f"{words}: {how}", ""
+    how = "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
+    return f"{words}. {how}", command.of("A", "B")
 
 
 def _methods(ranking: Ranking) -> list[tuple[str, str]]:
@@ -369,7 +355,7 @@ def rank_document(
     content = ranking.to_dict()
     del content["level"]
     board = leaderboard_table(ranking)
-    pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
+    pairs = _pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
     runs = spread_table(ranking) if has_runs(ranking.scores) else None
     unseen = () if pairs else (f"JSON and CSV have all {len(ranking.pairs):,} pairs.",)
     return Document(
@@ -415,7 +401,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
         Column(metric_words(ranking.metric), scored),
         Column("rank", rank_set),
         Column("ties", "letters", short_letters, drop=2),
-        Column("P(best)", "p_best", chance, drop=1),
+        Column("P(best)", "p_best", probability, drop=1),
         title=about(ranking.scores, "Leaderboard, " + metric_words(ranking.metric)),
         notes=oddities(ranking.scores),
         details=_leaderboard_notes(ranking),
@@ -423,16 +409,10 @@ def leaderboard_table(ranking: Ranking) -> Table:
     )
 
 
-def chance(value: float) -> str:
-    """Format a probability; an undefined one as a dash."""
-    return "–" if isnan(value) else probability(value)
-
-
 def rank_set(system: RankedSystem) -> str:
     """Return the ranks that a system may have: 2, or 2–4."""
-    if system.rank_low == system.rank_high:
-        return str(system.rank_low)
-    return f"{system.rank_low}–{system.rank_high}"
+    low, high = system.rank_low, system.rank_high
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _leaderboard_notes(ranking: Ranking) -> list[str]:
@@ -467,18 +447,18 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
 def _surer_than_tests(ranking: Ranking) -> bool:
     """Return True if P(best) of the first is high, but a test does not decide it."""
     first, *others = ranking.ranking
-    if not first.p_best >= ranking.level:
-        return False
-    pairs = [ranking.pair(first.name, system.name) for system in others]
-    return any(not pair.decided and abs(pair.difference) > 0 for pair in pairs)
+    pairs = (ranking.pair(first.name, system.name) for system in others)
+    return first.p_best >= ranking.level and any(
+        not pair.decided and abs(pair.difference) > 0 for pair in pairs
+    )
 
 
-def pair_table(ranking: Ranking) -> Table:
+def _pair_table(ranking: Ranking) -> Table:
     """Build the table of all pairs: difference, simultaneous interval, p-values."""
     return Table.of(
         ranking.pairs,
         Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
-        Column("difference", _difference),
+        Column("difference", lambda pair: (Strong if pair.decided else str)(differed(pair))),
         Column("p", "pvalue", pvalue, drop=1),
         Column("p adjusted", "p_adjusted", pvalue),
         title=f"The pair, with its {100 * ranking.level:g} % interval"
@@ -486,11 +466,6 @@ def pair_table(ranking: Ranking) -> Table:
         else f"All pairs, with {100 * ranking.level:g} % intervals that hold for all at once",
         bold_note="Decided differences are in bold.",
     )
-
-
-def _difference(pair: RankedPair) -> str:
-    text = differed(pair)
-    return Strong(text) if pair.decided else text
 
 
 # --- Figure: scores with intervals, and bars that join ties
@@ -544,16 +519,11 @@ def _draw_ties(axis: Axes, groups: list[list[int]]) -> None:
 # --- Board of submissions, and its site
 
 
-# payload of a board without any scored system
-_NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
-
-
 def board_document(board: Board) -> Document:
     """Build the document of a board: the leaderboard, and the refused submissions."""
-    ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
-    tables = _other_tables(board)
+    ranked, tables = Document("", {}, (), ()), _other_tables(board)
     if board.ranking is not None:
-        table = leaderboard_table(board.ranking)
+        ranked, table = rank_document(board.ranking), leaderboard_table(board.ranking)
         tables.insert(0, table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))]))
     done = (
         f"{counted(len(board.submissions), 'submission')}: {board}; "
@@ -572,7 +542,7 @@ def board_document(board: Board) -> Document:
 
 def _board_payload(board: Board) -> dict[str, Any]:
     """Return the JSON contract: the submissions, and the payload of a ranking."""
-    content = dict(_NOTHING)
+    content: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
     if board.ranking is not None:
         content = board.ranking.to_dict()
         del content["level"]
@@ -585,15 +555,14 @@ def _other_tables(board: Board) -> list[Table]:
     """Build the tables of submissions that were not scored, and of remarks on descriptions."""
     refused = [one for one in board.submissions if one.status == "refused"]
     remarks = [(one.name, words) for one in board.submissions for words in one.remarks or ()]
-    name, reason = itemgetter(0), itemgetter(1)
-    return [
-        Table.of(entries, *columns, title=title)
-        for title, entries, columns in (
-            ("Not scored", refused, [Words("submission", "name"), Words("reason", "error")]),
-            ("Remarks", remarks, [Words("submission", name), Words("remark", reason)]),
-        )
-        if entries
+    name, remark = Words("submission", itemgetter(0)), Words("remark", itemgetter(1))
+    tables = [
+        Table.of(
+            refused, Words("submission", "name"), Words("reason", "error"), title="Not scored"
+        ),
+        Table.of(remarks, name, remark, title="Remarks"),
     ]
+    return [table for table in tables if table.rows]
 
 
 # --- Pages and files of the site
@@ -619,14 +588,12 @@ def board_pages(
     # `pairs` that have a page are named lower system first; `examples` are sentences on which they
     # differ, if these may be shown
     # the site must not depend on what was cached when it was built
-    steady = replace(
-        board,
-        submissions=tuple(
-            replace(one, status="scored") if one.status == "reused" else one
-            for one in board.submissions
-        ),
+    steady = tuple(
+        replace(one, status="scored") if one.status == "reused" else one
+        for one in board.submissions
     )
-    site = _Site(steady, {} if board.ranking is None else _addresses(board.ranking), set(pairs))
+    address = {} if board.ranking is None else _addresses(board.ranking)
+    site = _Site(replace(board, submissions=steady), address, set(pairs))
     files = {"index.html": site.index(), **site.downloads()}
     if board.ranking is None:
         return files
@@ -697,8 +664,8 @@ class _Site:
             "others": others,
         }
         title = self.board.title or document.title
-        made = replace(document, title=title, page="leaderboard.html", content=lambda: content)
-        return as_html(made)
+        page = "leaderboard.html"
+        return as_html(replace(document, title=title, page=page, content=lambda: content))
 
     def _submission(self, name: str) -> Submission:
         found = (one for one in self.board.submissions if one.status != "refused")
@@ -708,8 +675,7 @@ class _Site:
         """Return the files to download, content by name."""
         ranking = self.board.ranking
         systems, pairs, scored = (
-            () if ranking is None else getattr(ranking, name)
-            for name in ("ranking", "pairs", "systems")
+            getattr(ranking, name, ()) for name in ("ranking", "pairs", "systems")
         )
         return {
             "board.json": as_json(Document("", _board_payload(self.board), (), ())),
@@ -749,18 +715,13 @@ class _Site:
             of_both = f"../pairs/{self.pair_address((pair.a, pair.b))}.html"
             links.append(of_both if (pair.a, pair.b) in self.pairs else own_page)
             if pair.b == other:  # see it from this system
-                turned: dict[str, Any] = {
-                    "difference": -pair.difference,
-                    "low": -pair.high,
-                    "high": -pair.low,
-                }
-                pair = replace(pair, a=other, b=name, **turned)
+                gap, low, high = -pair.difference, -pair.high, -pair.low
+                pair = replace(pair, a=other, b=name, difference=gap, low=low, high=high)
             found.append(pair)
 
         def decision(pair: RankedPair) -> str:
-            if not pair.decided:
-                return "not distinguished"
-            return "better" if pair.difference > 0 else "worse"
+            better = "better" if pair.difference > 0 else "worse"
+            return better if pair.decided else "not distinguished"
 
         return Table.of(
             found,
@@ -782,7 +743,7 @@ class _Site:
             [pair],
             Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
             Column("points", lambda pair: estimated(pair.difference, pair.low, pair.high, 2)),
-            Column("P(better)", "p_b_better", chance),
+            Column("P(better)", "p_b_better", probability),
             Column("p", "pvalue", pvalue),
             Column("p adjusted", "p_adjusted", pvalue),
             Column("decided", lambda pair: "yes" if pair.decided else "no"),
@@ -799,10 +760,11 @@ class _Site:
         ]
         tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
         tables += _labels_of_both(above, below, ranking.metric)
-        words, state = "Not established", "open"
-        if pair.identical or pair.decided:
-            same = ("Identical outputs", "equal")
-            words, state = same if pair.identical else (f"{pair.b} better", "better")
+        words, state = (
+            (f"{pair.b} better", "better") if pair.decided else ("Not established", "open")
+        )
+        if pair.identical:
+            words, state = "Identical outputs", "equal"
         return self._page(
             f"{pair.b} and {pair.a}",
             Answer(words, state, (_pair_sentence(pair, ranking),)),
@@ -856,11 +818,8 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
     score = metric_name(ranking.metric, ranking.match)
     if isnan(own.estimate):
         return f"{own.name} has no {score}: {own.note or 'undefined'}."
-    ranks = (
-        f"rank {own.rank_low}"
-        if own.rank_low == own.rank_high
-        else f"between rank {own.rank_low} and rank {own.rank_high}"
-    )
+    ranks = f"between rank {own.rank_low} and rank {own.rank_high}"
+    ranks = f"rank {own.rank_low}" if own.rank_low == own.rank_high else ranks
     best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
     return (
         f"{own.name}: {score} {points(own.estimate)} [{points(own.low, 1)}, "
@@ -874,15 +833,14 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
         return Strong(words) if score.metric == ranking.metric else words
 
     counts = scores.counts
-    right, returned = f"{counts.tp:,.0f} right", f"{counts.predicted:,.0f} returned"
-    tally = f"{right}, {returned}, {counts.positives:,.0f} in gold."
     return Table.of(
         scores.scores,
         Words("metric", name),
         Column("score", scored),
         Words("note", when=any(score.note for score in scores.scores)),
         title=f"Scores in points with {100 * ranking.level:g} % intervals",
-        notes=tally,
+        notes=f"{counts.tp:,.0f} right, {counts.predicted:,.0f} returned, {counts.positives:,.0f} "
+        f"in gold.",
         bold_note="The board ranks by the score in bold.",
         track="estimate",
     )
@@ -897,19 +855,15 @@ def _interval_words(ranking: Ranking) -> str:
 
 
 def _pair_sentence(pair: RankedPair, ranking: Ranking) -> str:
+    both, p = f"{pair.b} and {pair.a}", f"adjusted p = {pvalue(pair.p_adjusted)}"
+    size = f"{points(pair.difference)} points"
     if pair.identical:
-        return f"{pair.b} and {pair.a} have the same counts on every {ranking.by}."
+        return f"{both} have the same counts on every {ranking.by}."
     if pair.decided:
-        return (
-            f"{pair.b} is better than {pair.a}: it scores {points(pair.difference)} points higher "
-            f"here (adjusted p = {pvalue(pair.p_adjusted)})."
-        )
+        return f"{pair.b} is better than {pair.a}: it scores {size} higher here ({p})."
     if isnan(pair.p_adjusted):
-        return f"{pair.b} and {pair.a} cannot be compared: the score of one is undefined."
-    return (
-        f"{pair.b} and {pair.a} are not distinguished (difference {points(pair.difference)} "
-        f"points, adjusted p = {pvalue(pair.p_adjusted)})."
-    )
+        return f"{both} cannot be compared: the score of one is undefined."
+    return f"{both} are not distinguished (difference {size}, {p})."
 
 
 def _both(
@@ -917,10 +871,8 @@ def _both(
 ) -> Table:
     """Build a table of names with the scores of two systems side by side."""
     level = f" [{100 * scores[0][1].level:g} %]" if scores else ""
-    of_both = (
-        Column(f"{name}{level}", itemgetter(i), estimate_in_full) for i, name in enumerate(names, 1)
-    )
-    return Table.of(scores, Words(head, itemgetter(0)), *of_both, title=title)
+    a, b = (Column(names[i] + level, itemgetter(1 + i), estimate_in_full) for i in (0, 1))
+    return Table.of(scores, Words(head, itemgetter(0)), a, b, title=title)
 
 
 def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:

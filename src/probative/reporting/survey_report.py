@@ -35,7 +35,7 @@ from probative.wording.numbers import (
     signed_points,
     task_words,
 )
-from probative.wording.surveys import (
+from probative.wording.summaries import (
     WHY,
     estimate_summary,
     judge_sentence,
