@@ -139,7 +139,7 @@ def compare_document(
         tables += [table for c in first for table in bucket_tables(result, c)]
     if result.groups is not None and not compact:
         tables += group_tables(result)
-    beside = [ceiling_table(result.ceilings)] if result.ceilings else []
+    tables += [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     title = f"{len(names)} systems: {', '.join(names)}"
     headline = comparison_answers(result, gates)
@@ -147,7 +147,7 @@ def compare_document(
     return Document(
         title=f"{names[1]} against {names[0]}" if len(names) == 2 else title,
         payload=payload("compare", result.signature, gates, **content),
-        tables=(*tables, *beside),
+        tables=tuple(tables),
         more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
         records=(
             *of_kind("score", [result.scores]),
@@ -191,11 +191,10 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
     if not has_runs(result.scores):
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
-    procedures = [c for c in result.comparisons if c.question == "procedures"]
-    both = (variance_table, companion_table) if procedures else ()
+    new = [c for c in result.comparisons if c.question == "procedures"]
     return {
         "run_tables": [run_table(result.scores, metric)],
-        "more_tables": [table(procedures) for table in both],
+        "more_tables": [variance_table(new), companion_table(new)] if new else [],
         "single_runs": single_runs(result.scores, metric),
     }
 
@@ -209,12 +208,12 @@ def comparison_part(result: Comparisons) -> Markup:
 
 def _metrics(result: Comparisons) -> list[str]:
     """Return the metrics to show: macro averages if these are compared, else the others."""
-    compared = list(dict.fromkeys(c.metric for c in result.comparisons))
+    compared = [c.metric for c in result.comparisons]
     known = [score.metric for score in result.systems[0].scores]
     shown = shown_metrics(result.scores)
     if compared[0].startswith("macro_"):
         shown = [metric for metric in known if metric.startswith("macro_")]
-    return [*shown, *(m for m in compared if m in known and m not in shown)]
+    return list(dict.fromkeys([*shown, *(m for m in compared if m in known)]))
 
 
 def _pair_table(result: Comparisons, digits: int | None) -> Table:
@@ -228,24 +227,18 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
         ("p", *(pvalue(tested[m].pvalue) if m in tested else "" for m in metrics)),
         ("P(better)", *(_chance_of(tested.get(m), "p_b_better") for m in metrics)),
     ]
-    if first.rope > 0:
-        equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
-        rows.append((f"P(within {region(first.rope)})", *equal))
+    equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
+    rows += [(f"P(within {region(first.rope)})", *equal)] if first.rope > 0 else []
     drops = drop_order(metrics, tested)
+    untested = "not tested, and not adjusted for their number; --metric tests them."
+    untested = f"Differences without p are {untested}"
     return Table.of(
         rows,
         Words("system", itemgetter(0)),
         *(Column(metric_words(m), itemgetter(i), drop=drops[m]) for i, m in enumerate(metrics, 1)),
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
-        details=(
-            f"difference: {first.b} − {first.a}.",
-            "Differences without p are not tested, and not adjusted for their number; --metric "
-            "tests them."
-            if others
-            else "",
-            _about_p(first),
-        ),
+        details=(f"difference: {first.b} − {first.a}.", untested * bool(others), _about_p(first)),
         bold_note="Established differences are in bold.",
         rule=len(result.systems),
     )
@@ -255,9 +248,8 @@ def _gap(gap: Any, digits: int | None) -> str:
     """Return a difference with its interval; in bold if a test has established it."""
     if gap is None:
         return ""
-    text = differed(gap, digits)
     shown = hasattr(gap, "pvalue") and evidence_words(gap)[1] in ("better", "worse")
-    return Strong(text) if shown else text
+    return (Strong if shown else str)(differed(gap, digits))
 
 
 def _chance_of(c: Comparison | None, name: str) -> str:
@@ -374,9 +366,17 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
     new_runs = any(c.p_new_run_better is not None for c in found)
     alone = len({(c.a, c.b) for c in found}) == 1
     who = f"{first.b} is better than {first.a}" if alone else "the system named first is better"
-    note = _about_p(first)
+    note, by = _about_p(first), first.by
     if asked:
-        note = _TWO_QUESTIONS.format(by=first.by, test=first.test, who=who) + _NEW_RUN * new_runs
+        note = (
+            f"models: these trained models on other test sets; p of the {first.test} two-sided "
+            f"randomisation test by {by}, all runs of a system together. procedures: new runs on "
+            f"other test sets; interval and p by Student's t from the variance over {by}s and "
+            f"runs. p is not the probability that they are equally good. P(better): probability "
+            f"that {who}."
+        )
+    if asked and new_runs:
+        note += " P(new run): that a new run of it beats a new run of the other on a new test set."
     return Table.of(
         found,
         Words("comparison", lambda c: f"{c.b} − {c.a}"),
@@ -394,15 +394,6 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
         details=note,
         bold_note="Established differences are in bold.",
     )
-
-
-_TWO_QUESTIONS = (
-    "models: these trained models on other test sets; p of the {test} two-sided randomisation test "
-    "by {by}, all runs of a system together. procedures: new runs on other test sets; interval and "
-    "p by Student's t from the variance over {by}s and runs. p is not the probability that they "
-    "are equally good. P(better): probability that {who}."
-)
-_NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a new test set."
 
 
 # --- The demonstration
@@ -446,15 +437,12 @@ def _retitle(table: Table, title: str) -> Table:
 
 
 def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
-    def score(test: BayesTest, name: str) -> str:
-        return with_interval(getattr(test, f"score_{name}"), *getattr(test, f"interval_{name}"))
-
     a, b = models
     return Table.of(
         tests,
         Words("score", "metric", metric_words),
-        Column(a, lambda test: score(test, "a")),
-        Column(b, lambda test: score(test, "b")),
+        Column(a, lambda test: with_interval(test.score_a, *test.interval_a)),
+        Column(b, lambda test: with_interval(test.score_b, *test.interval_b)),
         Column(f"P({a} better)", "p_a_better", probability),
         Column(f"P({b} better)", "p_b_better", probability),
         title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
@@ -558,23 +546,21 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
     posterior, variance = difference_picture(c, (c.a, c.b)), variance_picture(c)
     pictures: list[Picture] = [posterior] if posterior.x else []
     pictures += [] if variance is None else [variance]
-    if c.null is not None:
-        pictures.append(
-            Histogram(
-                [float(x) for x in c.null.edges],
-                [float(p) for p in c.null.probabilities],
-                c.difference,
-                axis=f"difference by chance alone{scale_word(', ')}",
-                title=f"Null distribution of the {c.test} test by {c.by}.",
-                description=f"Null distribution of the difference in "
-                f"{metric_name(c.metric, c.match)}; observed {signed_points(c.difference)}, "
-                f"p {p_equals(c.pvalue)}",
-                reading=f"Differences expected by chance: the outputs are swapped at random, "
-                f"{c.by} by {c.by}. Purple: at least as large as the observed "
-                f"one, on either side; its share is p {p_equals(c.pvalue)}.",
-            )
-        )
-    return pictures
+    if c.null is None:
+        return pictures
+    name, p = metric_name(c.metric, c.match), f"p {p_equals(c.pvalue)}"
+    null = Histogram(
+        [float(x) for x in c.null.edges],
+        [float(p) for p in c.null.probabilities],
+        c.difference,
+        axis=f"difference by chance alone{scale_word(', ')}",
+        title=f"Null distribution of the {c.test} test by {c.by}.",
+        description=f"Null distribution of the difference in {name}; observed "
+        f"{signed_points(c.difference)}, {p}",
+        reading=f"Differences expected by chance: the outputs are swapped at random, {c.by} by "
+        f"{c.by}. Purple: at least as large as the observed one, on either side; its share is {p}.",
+    )
+    return [*pictures, null]
 
 
 def label_differences(c: Comparison) -> Table:
@@ -643,11 +629,8 @@ def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[st
 
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:
     """Return a heat map for each system, of the labels that are confused most."""
-    systems = [
-        (system, rows)
-        for system, rows in zip(result.systems, result.confusions, strict=False)
-        if rows
-    ]
+    pairs = zip(result.systems, result.confusions, strict=False)
+    systems = [(system.name, rows) for system, rows in pairs if rows]
     times: Counter[str] = Counter()
     for _, rows in systems:
         for right, given, n in rows:
@@ -658,7 +641,7 @@ def _confusions(result: Comparisons) -> list[dict[str, Any]]:
         labels.append(None)
     # one scale for all, so that a colour has one meaning
     largest = max((n for _, rows in systems for *_, n in rows), default=1)
-    return [_heat_map(system.name, rows, labels, largest) for system, rows in systems]
+    return [_heat_map(name, rows, labels, largest) for name, rows in systems]
 
 
 def _heat_map(
@@ -719,14 +702,11 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     """Return an example for the page: a head, a text, and one line per side."""
     if isinstance(example, LabelExample):
         given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
-        return {
-            "head": f"Item {example.item:,}",
-            "text": example.text,
-            "lines": [
-                (who, [_part(label, "right" if label == example.gold else "wrong")])
-                for who, label in given
-            ],
-        }
+        kinds = ["right" if label == example.gold else "wrong" for _, label in given]
+        lines = [
+            (who, [_part(label, kind)]) for (who, label), kind in zip(given, kinds, strict=True)
+        ]
+        return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
     show = _differing_words if example.separator == "" and _covers(example) else _marked
     sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
     f1 = f"F1 {points(example.f1_b, 0)} of {example.b}, {points(example.f1_a, 0)} of {example.a}"
@@ -783,15 +763,11 @@ def _differing_words(
     gold, a, b = set(example.gold), set(example.spans_a), set(example.spans_b)
     apart = a ^ b
     places = sorted(example.gold)
-    near: set[int] = set()  # gold words that are shown
+    shown: set[int] = set()  # characters of gold words
     for k, (first, end, _) in enumerate(places):
         if any(start < end and first < stop for start, stop, _ in apart):
-            near.update(range(k - _WORDS_AROUND, k + _WORDS_AROUND + 1))
-    shown = {
-        character
-        for k in near & set(range(len(places)))
-        for character in range(max(places[k][0], 0), places[k][1])
-    }
+            near = places[max(k - _WORDS_AROUND, 0) : k + _WORDS_AROUND + 1]
+            shown.update(*(range(max(start, 0), stop) for start, stop, _ in near))
     parts: list[dict[str, str]] = []
     is_open = True
     for first, end, label in sorted(spans):

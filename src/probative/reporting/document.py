@@ -73,6 +73,11 @@ class Tracks:
         return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
 
 
+def limits(score: Any) -> tuple[float, float, float]:
+    """Return the estimate and the interval of a score."""
+    return score.estimate, score.low, score.high
+
+
 def scored(entry: Any, digits: int | None = None) -> str:
     """Return the estimate of an entry with its interval in points: 41.9 [38.5, 45.3]."""
     return with_interval(entry.estimate, entry.low, entry.high, digits)
@@ -185,8 +190,8 @@ class Table:
         if track:
             owner = track.rpartition(".")[0]
             three = attrgetter(track, *(f"{owner}.{end}".lstrip(".") for end in ("low", "high")))
-            limits = [three(entry) for entry in entries]
-            about["tracks"] = Tracks.of(limits, zero=track.endswith("difference"))
+            drawn = [three(entry) for entry in entries]
+            about["tracks"] = Tracks.of(drawn, zero=track.endswith("difference"))
         return cls(
             heads,
             tuple(tuple(column.cell(entry) for column in shown) for entry in entries),

@@ -6,7 +6,7 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Column, Table, Tracks, Words, differed, scored
+from probative.reporting.document import Column, Table, Tracks, Words, differed, limits, scored
 from probative.results import RecordExample
 from probative.wording.numbers import brackets, counted, metric_words, points, pvalue, with_interval
 
@@ -130,9 +130,8 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
     shown = fields[:_MOST_FIELDS]
     metric = next((own[each.path].metric for each in fields if each.path in own), "f1")
     several = f": {system.name}" if len(scores.systems) > 1 else ""
-    limits = [own[each.path] for each in shown if each.path in own]
-    known = len(limits) == len(shown)
-    drawn = [(score.estimate, score.low, score.high) for score in limits]
+    drawn = [limits(own[each.path]) for each in shown if each.path in own]
+    known = len(drawn) == len(shown)
     return Table.of(
         shown,
         Words("field", "path"),

@@ -25,6 +25,7 @@ from probative.reporting.document import (
     Words,
     differed,
     estimated,
+    limits,
     payload,
     score_words,
     scored,
@@ -262,7 +263,7 @@ def _overview(scores: Scores) -> Table:
         *score_columns(shown_metrics(scores), (main,)),
         title=about(scores),
         notes=(*_score_notes(scores), *oddities(scores), *([splitting] if biases else [])),
-        tracks=Tracks.of([_limits(system[main]) for system in scores.systems]),
+        tracks=Tracks.of([limits(system[main]) for system in scores.systems]),
     )
 
 
@@ -339,7 +340,7 @@ def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) ->
             *((*oddities(scores), *_score_notes(scores)) if whole else ()),
             hidden(len(system.by_label) - len(shown), "labels"),
         ),
-        tracks=Tracks.of([_limits(row[metrics[-1]]) for row in rows]),
+        tracks=Tracks.of([limits(row[metrics[-1]]) for row in rows]),
         rule=len(rows) - len(shown) or None,
     )
 
@@ -349,10 +350,6 @@ def _label_row(name: str, entry: LabelScores | SystemScores) -> dict[str, Any]:
     counts = entry.counts
     shown = {"positives": amount(counts.positives), "predicted": amount(counts.predicted)}
     return {"": name, **shown, **{score.metric: score for score in entry.scores}}
-
-
-def _limits(score: Any) -> tuple[float, float, float]:
-    return score.estimate, score.low, score.high
 
 
 def _labels_of_systems(scores: Scores) -> Table:
@@ -404,7 +401,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         own = runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
         baseline = not bars and len(result.systems) > 1 and compared
-        bars.append(Bar(system.name, *_limits(system[metric]), baseline, dots))
+        bars.append(Bar(system.name, *limits(system[metric]), baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
     dots = " The pale dots below are the single runs; the dark one stands for all of them."
@@ -540,7 +537,7 @@ def agreement_document(found: Agreement) -> Document:
         found_scores,
         Words("annotators", "name"),
         Words("coefficient", "score.metric", metric_name),
-        Column("value", "score", lambda s: with_ends(*map(number, _limits(s)))),
+        Column("value", "score", lambda s: with_ends(*map(number, limits(s)))),
         Column("items", lambda one: items.get(one.name)),
         Words("note", "score.note", when=any(one.score.note for one in found_scores)),
         title=f"Agreement with {100 * found.level:g} % intervals",
@@ -565,7 +562,7 @@ def _agreement(found: Agreement) -> Answer:
     scores = [pair.scores[-1] for pair in found.pairs] if found.alpha is None else [found.alpha]
     name = upper(metric_name(scores[0].metric))
     if len(scores) == 1:
-        estimate, low, high = map(number, _limits(scores[0]))
+        estimate, low, high = map(number, limits(scores[0]))
         said = f"{100 * scores[0].level:g} % interval."
         return Answer(f"{name} {estimate} [{low}, {high}]", "fact", (said,))
     low, high = (number(f(score.estimate for score in scores)) for f in (min, max))
