@@ -253,14 +253,12 @@ def study_document(
 def _intervals_table(tasks: Sequence[_TaskTests]) -> Table:
     return Table.of(
         [_Tested(task, test) for task in tasks for test in task.tests],
-        [
-            Words("task", "task.task"),
-            Words("metric", "test.metric"),
-            Column("model A", lambda one: _in_percent(100 * x for x in one.test.interval_a)),
-            Column("pub.", lambda one: _in_percent(one.published["a"])),
-            Column("model B", lambda one: _in_percent(100 * x for x in one.test.interval_b)),
-            Column("pub.", lambda one: _in_percent(one.published["b"])),
-        ],
+        Words("task", "task.task"),
+        Words("metric", "test.metric"),
+        Column("model A", lambda one: _in_percent(100 * x for x in one.test.interval_a)),
+        Column("pub.", lambda one: _in_percent(one.published["a"])),
+        Column("model B", lambda one: _in_percent(100 * x for x in one.test.interval_b)),
+        Column("pub.", lambda one: _in_percent(one.published["b"])),
         title=f"Table 2: {100 * tasks[0].tests[0].level:g} % intervals in percent",
     )
 
@@ -280,15 +278,13 @@ def _decisions_table(task: _TaskTests, table: int) -> Table:
     six = partial(number, digits=6)
     return Table.of(
         [_Tested(task, test) for test in task.tests],
-        [
-            Words("metric", "test.metric"),
-            Column("P(H0)", "test.p_h0", six),
-            Column("pub.", lambda one: number(one.published["p_h0"])),
-            Column("P(H1)", "test.p_h1", six),
-            Column("pub.", lambda one: number(1 - one.published["p_h0"])),
-            Column("decision", "test.decision"),
-            Column("pub.", lambda one: one.published["decision"]),
-        ],
+        Words("metric", "test.metric"),
+        Column("P(H0)", "test.p_h0", six),
+        Column("pub.", lambda one: number(one.published["p_h0"])),
+        Column("P(H1)", "test.p_h1", six),
+        Column("pub.", lambda one: number(1 - one.published["p_h0"])),
+        Column("decision", "test.decision"),
+        Column("pub.", lambda one: one.published["decision"]),
         title=f"Table {table}: {task.name}, {task.a} against {task.b}",
     )
 
@@ -297,16 +293,14 @@ def _simulation_table(simulation: Sequence[Any], published: dict[str, Any]) -> T
     first, four = simulation[0], partial(number, digits=4)
     return Table.of(
         simulation,
-        [
-            Words("positives"),
-            Words("counts", "method"),
-            Column("credibility", form=four),
-            Column("s.e.", "credibility_error", four),
-            Column("pub.", lambda one: number(published[one.method]["credibility"])),
-            Column("length", form=four),
-            Column("s.e.", "length_error", partial(number, digits=5)),
-            Column("pub.", lambda one: four(published[one.method]["length"])),
-        ],
+        Words("positives"),
+        Words("counts", "method"),
+        Column("credibility", form=four),
+        Column("s.e.", "credibility_error", four),
+        Column("pub.", lambda one: number(published[one.method]["credibility"])),
+        Column("length", form=four),
+        Column("s.e.", "length_error", partial(number, digits=5)),
+        Column("pub.", lambda one: four(published[one.method]["length"])),
         title=(
             f"Simulation: logistic regression, n = {first.n}, {first.n_replicates:,} data sets, "
             f"{100 * first.level:g} % intervals of F1"

@@ -552,16 +552,14 @@ def _differences(
     adjusted = any(c.p_adjusted is not None for c in comparisons)
     return Table.of(
         comparisons,
-        [
-            Words("comparison", lambda c: f"{c.b} − {c.a}"),
-            Words("score", lambda c: NAMES[c.metric]),
-            *(Column(name, form=points) for name in ("difference", "low", "high")),
-            Column("p", "pvalue", _p),
-            Column("p adjusted", "p_adjusted", _p, when=adjusted),
-            Column("P(first better)", "p_b_better", number),
-        ],
+        Words("comparison", lambda c: f"{c.b} − {c.a}"),
+        Words("score", lambda c: NAMES[c.metric]),
+        *(Column(name, form=points) for name in ("difference", "low", "high")),
+        Column("p", "pvalue", _p),
+        Column("p adjusted", "p_adjusted", _p, when=adjusted),
+        Column("P(first better)", "p_b_better", number),
         title=title,
-        notes=("In points. p: exact two-sided randomisation test by sentence.",),
+        notes="In points. p: exact two-sided randomisation test by sentence.",
     )
 
 
@@ -606,7 +604,7 @@ def _runs(study: SegmentationStudy) -> Table:
         Column("best epoch", best),
         Words("computed on", "machine"),
     ]
-    return Table.of(study.runs, columns, title=f"What was trained (seed {study.seed})")
+    return Table.of(study.runs, *columns, title=f"What was trained (seed {study.seed})")
 
 
 def _curve_picture(study: SegmentationStudy) -> Lines:

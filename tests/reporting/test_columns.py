@@ -33,7 +33,7 @@ def build(**how):
         Column("low", form=points, drop=1),
         Words("note"),
     ]
-    return Table.of(ENTRIES, columns, notes=("kept", ""), track="difference", **how)
+    return Table.of(ENTRIES, *columns, notes=("kept", ""), track="difference", **how)
 
 
 def test_a_column_names_its_value_its_form_and_its_place():
@@ -52,7 +52,7 @@ def test_a_column_names_its_value_its_form_and_its_place():
 
 def test_a_column_that_nobody_has_is_an_error():
     with pytest.raises(AttributeError, match="nothing"):
-        Table.of(ENTRIES, [Column("nothing")])
+        Table.of(ENTRIES, Column("nothing"))
 
 
 def test_both_back_ends_draw_the_same_intervals():

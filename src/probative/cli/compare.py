@@ -175,7 +175,7 @@ def _with_outputs(words: Sequence[str]) -> Iterator[None]:
 
 
 def _draw(comparisons: Comparisons) -> Figure:
-    from probative.reporting.compare_page import comparison_figure
+    from probative.reporting.compare_report import comparison_figure
     from probative.reporting.forests import group_figure
 
     return (comparison_figure if comparisons.groups is None else group_figure)(comparisons)

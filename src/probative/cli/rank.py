@@ -140,7 +140,7 @@ def board(
     Example: probative board gold.conll submissions/ -o site
     """
     from probative.jobs.board import Front, build_site
-    from probative.reporting.board_report import board_document
+    from probative.reporting.rank_report import board_document
 
     if out.html and Path(os.path.realpath(output)) in Path(os.path.realpath(out.html)).parents:
         raise InputError(

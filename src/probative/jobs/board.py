@@ -45,7 +45,7 @@ from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
-from probative.reporting.board_report import board_pages
+from probative.reporting.rank_report import board_pages
 from probative.results import Board, Interval, LabelScores, Ranking, Submission, SystemScores
 from probative.results.scores import with_scores
 from probative.wording.numbers import counted

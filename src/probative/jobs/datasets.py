@@ -31,8 +31,8 @@ from probative.metrics import span
 from probative.options import CompareOptions, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
 from probative.results.comparisons import decision_pvalue, one_sided
-from probative.wording.groups import sentences_of_datasets
 from probative.wording.numbers import scale_of
+from probative.wording.summaries import sentences_of_datasets
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:

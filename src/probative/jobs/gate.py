@@ -27,8 +27,8 @@ from probative.results import (
     GateVerdict,
 )
 from probative.results.comparisons import one_sided
-from probative.wording.groups import words_of_disagreement
 from probative.wording.numbers import is_in_points
+from probative.wording.summaries import words_of_disagreement
 from probative.wording.verdict import no_verdict, pvalue_of, strength
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from probative.inference.groups import adjust_pvalues, heterogeneity
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.results import Group, GroupSummary, GroupWeight
 from probative.results.scores import with_scores
-from probative.wording.groups import sentences_of_groups, words_of_disagreement
+from probative.wording.summaries import sentences_of_groups, words_of_disagreement
 from probative.wording.verdict import no_verdict, pvalue_of
 
 if TYPE_CHECKING:

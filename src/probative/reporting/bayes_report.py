@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Answer, Column, Document, Table, Words, estimated, payload
-from probative.reporting.headlines import upper
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Table,
+    Words,
+    estimated,
+    payload,
+    upper,
+)
 from probative.reporting.pictures import Curve, Densities, Density, figure
 from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
@@ -87,33 +95,29 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     effects = any(test.fold_design_effect is not None for test in tests)
     level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
     scores = f"scores in points with {level} intervals"
-    named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
-    title = f"{named}{scores}" if named else scores.capitalize()
-    folds = (
-        "Fold effect: variance of the differences between folds, relative to that which their "
-        "items explain."
-    )
+    title = scores.capitalize()
+    if models != ("A", "B"):
+        title = f"A = {models[0]}, B = {models[1]}: {scores}"
+    folds = "variance of the differences between folds, relative to that which their items explain"
     return Table.of(
         tests,
-        [
-            Words("metric", "metric", metric_name),
-            Words("verdict", outcome_words, when=verdicts),
-            Words("posterior", "posterior.kind", when=not verdicts),
-            Column(f"A [{level}]", lambda t: estimated(t.score_a, *t.interval_a)),
-            Column(f"B [{level}]", lambda t: estimated(t.score_b, *t.interval_b)),
-            Column(f"B − A [{level}]", lambda t: estimated(t.difference, t.low, t.high)),
-            Column("P(H0)", "p_h0", four, drop=2),
-            Column("P(H1)", "p_h1", four, drop=6 * rope),
-            Column("P(A better)", "p_a_better", four, when=rope, drop=5),
-            Column("P(equal)", "p_equivalent", four, when=rope),
-            Column("P(B better)", "p_b_better", four, when=rope),
-            Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
-            Words("likelier hypothesis", "decision", drop=7),
-        ],
+        Words("metric", "metric", metric_name),
+        Words("verdict", outcome_words, when=verdicts),
+        Words("posterior", "posterior.kind", when=not verdicts),
+        Column(f"A [{level}]", lambda t: estimated(t.score_a, *t.interval_a)),
+        Column(f"B [{level}]", lambda t: estimated(t.score_b, *t.interval_b)),
+        Column(f"B − A [{level}]", lambda t: estimated(t.difference, t.low, t.high)),
+        Column("P(H0)", "p_h0", four, drop=2),
+        Column("P(H1)", "p_h1", four, drop=6 * rope),
+        Column("P(A better)", "p_a_better", four, when=rope, drop=5),
+        Column("P(equal)", "p_equivalent", four, when=rope),
+        Column("P(B better)", "p_b_better", four, when=rope),
+        Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
+        Words("likelier hypothesis", "decision", drop=7),
         title=title
         if verdicts
         else "Published tests, which do not allow for the training variance",
-        notes=(HYPOTHESES, folds if effects else "") if verdicts else (),
+        notes=(HYPOTHESES, f"Fold effect: {folds}." if effects else "") if verdicts else (),
     )
 
 
@@ -121,10 +125,8 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
     """Split intervals into two columns each, for CSV."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
-        if isinstance(value, list):
-            flat |= {f"{key}_low": value[0], f"{key}_high": value[1]}
-        else:
-            flat[key] = value
+        limits = isinstance(value, list)
+        flat |= {f"{key}_low": value[0], f"{key}_high": value[1]} if limits else {key: value}
     return flat
 
 
@@ -174,9 +176,8 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
     """Draw the posteriors of both models' scores ("densities"), or of their "difference"."""
     if plot == "difference":
         return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
-    return density_figure(
-        comparison.scores, title="Published posteriors, without training variance"
-    )
+    title = "Published posteriors, without training variance"
+    return density_figure(comparison.scores, title=title)
 
 
 def crossval_pictures(comparison: ModelComparison) -> list[Picture]:
@@ -199,19 +200,17 @@ def _folds_table(comparison: ModelComparison) -> Table:
 
     return Table.of(
         comparison.folds,
-        [
-            Words("fold"),
-            Words("model"),
-            Column("trained on", "train"),
-            Column("judged on", "validation"),
-            *map(of_count, comparison.folds[0].counts.to_dict()),
-            *map(of_metric, metrics),
-            Column(
-                "seconds",
-                lambda fold: number(fold.seconds, 1),
-                when=any(fold.seconds is not None for fold in comparison.folds),
-            ),
-        ],
+        Words("fold"),
+        Words("model"),
+        Column("trained on", "train"),
+        Column("judged on", "validation"),
+        *map(of_count, comparison.folds[0].counts.to_dict()),
+        *map(of_metric, metrics),
+        Column(
+            "seconds",
+            lambda fold: number(fold.seconds, 1),
+            when=any(fold.seconds is not None for fold in comparison.folds),
+        ),
         title="Folds",
     )
 
@@ -220,27 +219,25 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
     """Build the table of the balance of the halves, compared with random splits."""
     sizes = balance["block_sizes"]
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    note = (
-        f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a half from "
-        f"half of the total, the largest; random: the same on average over random splits."
-    )
-    names = ["strata", "totals", "deviation", "random_deviation", "chi_square", "random_chi_square"]
 
-    def percent(place: int) -> Callable[[Sequence[Any]], str]:
-        return lambda row: number(100 * row[place])
+    def column(head: str, name: str, form: Callable[[Any], str] = number) -> Column:
+        return Column(head, balance[name].__getitem__, form)
+
+    def percent(share: float) -> str:
+        return number(100 * share)
 
     return Table.of(
-        zip(*(balance[name] for name in names), strict=True),
-        [
-            Words("stratum", itemgetter(0)),
-            Column("total", lambda row: f"{row[1]:,.0f}"),
-            Column("deviation %", percent(2)),
-            Column("random %", percent(3)),
-            Column("chi-square", itemgetter(4), number),
-            Column("random", itemgetter(5), number),
-        ],
+        range(len(balance["strata"])),
+        Words("stratum", balance["strata"].__getitem__),
+        column("total", "totals", "{:,.0f}".format),
+        column("deviation %", "deviation", percent),
+        column("random %", "random_deviation", percent),
+        column("chi-square", "chi_square"),
+        column("random", "random_chi_square"),
         title=f"Balance: {len(sizes)} blocks of {size}",
-        notes=(note,),
+        notes=f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a "
+        "half from half of the total, the largest; random: the same on average over random "
+        "splits.",
     )
 
 
@@ -250,13 +247,11 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
     parts = ("train", "validation")
     written = Table.of(
         folds,
-        [
-            Words("fold", itemgetter("fold")),
-            Words("train", lambda fold: fold["train"]["file"]),
-            Words("validation", lambda fold: fold["validation"]["file"]),
-            Column("train on", lambda fold: fold["train"]["sentences"]),
-            Column("validate on", lambda fold: fold["validation"]["sentences"]),
-        ],
+        Words("fold", itemgetter("fold")),
+        Words("train", lambda fold: fold["train"]["file"]),
+        Words("validation", lambda fold: fold["validation"]["file"]),
+        Column("train on", lambda fold: fold["train"]["sentences"]),
+        Column("validate on", lambda fold: fold["validation"]["sentences"]),
         title=f"Folds of {manifest['corpus']} in {folder}",
     )
     return Document(
@@ -340,23 +335,17 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     found = (test.p_a_better, test.p_equivalent, test.p_b_better)
     p_a, p_equivalent, p_b = map(probability, found)
     reading = "The higher the curve, the more plausible is that true difference, given these data."
-    if rope > 0:
-        reading += (
-            f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
-            f"by more than {region(rope)}; between them the two count as equivalent "
-            f"({p_equivalent})."
-        )
-    else:
-        reading += (
-            f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
-            f"area left of it that {a} is, {p_a}."
-        )
+    reading += (
+        f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better by "
+        f"more than {region(rope)}; between them the two count as equivalent ({p_equivalent})."
+        if rope > 0
+        else f" The area right of the dashed line is the probability that {b} is better, {p_b}; "
+        f"the area left of it that {a} is, {p_a}."
+    )
     beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
     if beyond > _MENTIONED_BEYOND:
-        reading += (
-            f" With so few units, a probability of {probability(beyond)} lies beyond the ends of "
-            "the curve."
-        )
+        few = f" With so few units, a probability of {probability(beyond)} lies beyond"
+        reading += f"{few} the ends of the curve."
     return Density(
         x,
         y,

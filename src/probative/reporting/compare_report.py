@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import replace
 from operator import itemgetter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import whole_number
 from probative.errors import InputError
-from probative.reporting.compare_page import bucket_tables, label_differences, page_content
+from probative.metrics import label_metric
+from probative.reporting.bayes_report import difference_picture
 from probative.reporting.document import (
+    Answer,
     Column,
     Document,
     Strong,
     Table,
+    Tracks,
     Words,
-    differed,
-    payload,
-    scored,
-)
-from probative.reporting.forests import group_notes, group_tables
-from probative.reporting.headlines import (
     comparison_answers,
+    differed,
     evidence_words,
     gate_answers,
+    payload,
+    scored,
     spoken,
     verdict_words,
 )
+from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
+from probative.reporting.pictures import Bar, Forest, Histogram, figure
 from probative.reporting.records_report import (
     compared_fields,
     field_table,
@@ -36,58 +40,64 @@ from probative.reporting.records_report import (
     two_averages,
 )
 from probative.reporting.render import as_part
-from probative.reporting.runs_report import (
-    companion_table,
-    has_runs,
-    mean_table,
-    named_pairs,
-    of_kind,
-    run_table,
-    single_runs,
-    variance_table,
-)
 from probative.reporting.score_report import (
     RECALL_LEADS,
     about,
     ask_for_positive,
     ceiling_table,
+    companion_table,
+    described,
     drop_order,
+    has_runs,
+    hidden,
     label_table,
+    mean_table,
+    named_pairs,
     oddities,
+    of_kind,
+    run_table,
     score_columns,
+    score_forest,
     scores_document,
     shown_metrics,
+    single_runs,
+    variance_picture,
+    variance_table,
 )
+from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
     counted,
     factor,
     metric_name,
     metric_words,
     on_own_scale,
+    p_equals,
     points,
     probability,
     pvalue,
     region,
     scale_word,
+    signed_points,
     task_words,
     with_interval,
     words_of_test,
 )
-from probative.wording.verdict import tested_pvalue
+from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
+    from probative.reporting.pictures import Picture
     from probative.results import (
         BayesTest,
         Comparison,
         Comparisons,
+        Example,
         GateVerdict,
-        Interval,
         Scores,
-        SystemScores,
     )
 
 
@@ -107,7 +117,6 @@ def compare_document(
     # table with one row per system.
     if digits is not None:
         whole_number("digits", digits, least=0, most=15)
-    signed = result.signature
     content = result.to_dict()
     del content["level"]
     if not buckets:
@@ -130,15 +139,15 @@ def compare_document(
         tables += [table for c in first for table in bucket_tables(result, c)]
     if result.groups is not None and not compact:
         tables += group_tables(result)
-    beside = [ceiling_table(result.ceilings)] if result.ceilings else []
+    tables += [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     title = f"{len(names)} systems: {', '.join(names)}"
     headline = comparison_answers(result, gates)
     alone = len(result.verdicts) == 1 and not several
     return Document(
         title=f"{names[1]} against {names[0]}" if len(names) == 2 else title,
-        payload=payload("compare", signed, gates, **content),
-        tables=(*tables, *beside),
+        payload=payload("compare", result.signature, gates, **content),
+        tables=tuple(tables),
         more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
         records=(
             *of_kind("score", [result.scores]),
@@ -153,29 +162,28 @@ def compare_document(
             *map(str, result.judges or ()),
             *two_averages(result.scores, result),
             *group_notes(result),
-            signed,
+            result.signature,
         ),
         details=() if alone else result.verdicts,
         verdict=result.verdicts if alone else spoken(headline[len(gate_answers(gates)) :]),
         page="records.html" if records else "comparison.html",
         content=lambda: (
-            page_content(result, _main_tables(result, digits))
-            | runs
-            | (records_content(result) if records else {})
+            _page_content(result, digits) | runs | (records_content(result) if records else {})
         ),
         headline=headline,
     )
 
 
-def _main_tables(result: Comparisons, digits: int | None = None) -> list[Table]:
+def _main_tables(result: Comparisons, digits: int | None, *, signs: bool = False) -> list[Table]:
     """Return the tables of scores and differences: one for two systems, else one of verdicts."""
+    # on a page, verdicts have `signs`, so that they can be seen at a glance
     if has_runs(result.scores):
         procedures = [c for c in result.comparisons if c.question == "procedures"]
         return [mean_table(result.scores, procedures, digits), _differences(result, digits)]
     if len({(c.a, c.b) for c in result.comparisons}) == 1:
         return [_pair_table(result, digits)]
     several = len({c.metric for c in result.comparisons}) > 1
-    return [_verdict_table(result, digits)] + [_differences(result, digits)] * several
+    return [_verdict_table(result, digits, signs=signs)] + [_differences(result, digits)] * several
 
 
 def _runs_content(result: Comparisons) -> dict[str, Any]:
@@ -183,30 +191,29 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
     if not has_runs(result.scores):
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
-    procedures = [c for c in result.comparisons if c.question == "procedures"]
-    both = (variance_table, companion_table) if procedures else ()
+    new = [c for c in result.comparisons if c.question == "procedures"]
     return {
         "run_tables": [run_table(result.scores, metric)],
-        "more_tables": [table(procedures) for table in both],
+        "more_tables": [variance_table(new), companion_table(new)] if new else [],
         "single_runs": single_runs(result.scores, metric),
     }
 
 
 def comparison_part(result: Comparisons) -> Markup:
     """Render the page of a comparison without its title, for a page that holds several."""
-    content = page_content(result, _main_tables(result)) | _runs_content(result)
+    content = _page_content(result, None) | _runs_content(result)
     lead = result.verdicts[0] if result.verdicts else ""
     return as_part("comparison_body.html", {**content, "lead": lead, "top": 3})
 
 
 def _metrics(result: Comparisons) -> list[str]:
     """Return the metrics to show: macro averages if these are compared, else the others."""
-    compared = list(dict.fromkeys(c.metric for c in result.comparisons))
+    compared = [c.metric for c in result.comparisons]
     known = [score.metric for score in result.systems[0].scores]
     shown = shown_metrics(result.scores)
     if compared[0].startswith("macro_"):
         shown = [metric for metric in known if metric.startswith("macro_")]
-    return [*shown, *(m for m in compared if m in known and m not in shown)]
+    return list(dict.fromkeys([*shown, *(m for m in compared if m in known)]))
 
 
 def _pair_table(result: Comparisons, digits: int | None) -> Table:
@@ -220,29 +227,18 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
         ("p", *(pvalue(tested[m].pvalue) if m in tested else "" for m in metrics)),
         ("P(better)", *(_chance_of(tested.get(m), "p_b_better") for m in metrics)),
     ]
-    if first.rope > 0:
-        equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
-        rows.append((f"P(within {region(first.rope)})", *equal))
+    equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
+    rows += [(f"P(within {region(first.rope)})", *equal)] if first.rope > 0 else []
     drops = drop_order(metrics, tested)
+    untested = "not tested, and not adjusted for their number; --metric tests them."
+    untested = f"Differences without p are {untested}"
     return Table.of(
         rows,
-        [
-            Words("system", itemgetter(0)),
-            *(
-                Column(metric_words(m), itemgetter(i), drop=drops[m])
-                for i, m in enumerate(metrics, 1)
-            ),
-        ],
+        Words("system", itemgetter(0)),
+        *(Column(metric_words(m), itemgetter(i), drop=drops[m]) for i, m in enumerate(metrics, 1)),
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
-        details=(
-            f"difference: {first.b} − {first.a}.",
-            "Differences without p are not tested, and not adjusted for their number; --metric "
-            "tests them."
-            if others
-            else "",
-            _about_p(first),
-        ),
+        details=(f"difference: {first.b} − {first.a}.", untested * bool(others), _about_p(first)),
         bold_note="Established differences are in bold.",
         rule=len(result.systems),
     )
@@ -252,9 +248,8 @@ def _gap(gap: Any, digits: int | None) -> str:
     """Return a difference with its interval; in bold if a test has established it."""
     if gap is None:
         return ""
-    text = differed(gap, digits)
     shown = hasattr(gap, "pvalue") and evidence_words(gap)[1] in ("better", "worse")
-    return Strong(text) if shown else text
+    return (Strong if shown else str)(differed(gap, digits))
 
 
 def _chance_of(c: Comparison | None, name: str) -> str:
@@ -275,52 +270,41 @@ def _shared_notes(result: Comparisons) -> list[str]:
     return [*notes, *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs)]
 
 
-@dataclass(frozen=True)
-class _Row:
-    """Row of the table of verdicts: a system, and its comparison; None for the baseline."""
-
-    system: SystemScores
-    c: Comparison | None
-
-    def __getitem__(self, metric: str) -> Interval:
-        return self.system[metric]
-
-
-def _verdict_table(result: Comparisons, digits: int | None) -> Table:
+def _verdict_table(result: Comparisons, digits: int | None, *, signs: bool) -> Table:
     """Build the table of verdicts, one row per comparison, the highest score first."""
     main = result.comparisons[0].metric
     found = [c for c in result.comparisons if c.metric == main]
     against = list(dict.fromkeys(c.a for c in found))
-    rows = [_Row(result[c.b], c) for c in found]
-    if len(against) == 1:
-        rows.append(_Row(result[against[0]], None))
     known = {score.metric for score in result.systems[0].scores}
 
-    def height(row: _Row) -> float:
-        score = row.c.score_b if row.c is not None else found[0].score_a
-        return -math.inf if score is None or score != score else float(score)
+    def row(name: str, score: Any, c: Comparison | None = None) -> dict[str, Any]:
+        height = -math.inf if score is None or score != score else float(score)
+        scores = {own.metric: own for own in result[name].scores}
+        return {"name": name, "height": height, "c": c, **scores}
 
-    rows.sort(key=height, reverse=True)
+    rows = [row(c.b, c.score_b, c) for c in found]
+    rows += [row(against[0], found[0].score_a)] if len(against) == 1 else []
+    rows.sort(key=itemgetter("height"), reverse=True)
     metrics = [m for m in _metrics(result) if m in known]
     versus = f"against {against[0]}" if len(against) == 1 else "pair by pair"
     adjusted = any(c.p_adjusted is not None for c in found)
 
-    def of(form: Callable[[Comparison], str], baseline: str = "") -> Callable[[_Row], str]:
-        return lambda row: baseline if row.c is None else form(row.c)
+    def of(form: Callable[[Comparison], str], baseline: str = "") -> Callable[[Any], str]:
+        return lambda row: baseline if row["c"] is None else form(row["c"])
+
+    def verdict(c: Comparison) -> str:
+        sign = f"{Answer('', evidence_words(c)[1]).sign} " if signs else ""
+        return sign + verdict_words(c)
 
     return Table.of(
         rows,
-        [
-            Words("system", "system.name"),
-            Words("against", of(lambda c: c.a), when=len(against) > 1),
-            *score_columns(metrics, (main,), digits),
-            Column("difference", of(lambda c: _gap(c, digits))),
-            Column(
-                "adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20
-            ),
-            Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
-            Words("verdict", of(verdict_words, "baseline")),
-        ],
+        Words("system", itemgetter("name")),
+        Words("against", of(lambda c: c.a), when=len(against) > 1),
+        *score_columns(metrics, (main,), digits),
+        Column("difference", of(lambda c: _gap(c, digits))),
+        Column("adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20),
+        Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
+        Words("verdict", of(verdict, "baseline")),
         title=about(result.scores, f"Verdicts {versus}, {metric_name(main, result.match)}"),
         notes=(*oddities(result.scores), *_shared_notes(result)),
         details=(f"{'Adjusted ' * adjusted}{_about_p(found[0])}", "Intervals are not adjusted."),
@@ -354,13 +338,11 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     in_points = f"{what}; scores{scale_word(' in ')} with {level} intervals"
     return Table.of(
         result.systems,
-        [
-            Words("system", "name"),
-            *map(score, metrics),
-            difference("Δ", lambda c: _gap(c, digits)),
-            difference("p", lambda c: pvalue(tested_pvalue(c))),
-            difference("P(better)", lambda c: probability(c.p_b_better)),
-        ],
+        Words("system", "name"),
+        *map(score, metrics),
+        difference("Δ", lambda c: _gap(c, digits)),
+        difference("p", lambda c: pvalue(tested_pvalue(c))),
+        difference("P(better)", lambda c: probability(c.p_b_better)),
         title="Scores and differences",
         notes=(
             f"{'; '.join(filter(None, (in_points, ', '.join(short))))}.",
@@ -384,42 +366,37 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
     new_runs = any(c.p_new_run_better is not None for c in found)
     alone = len({(c.a, c.b) for c in found}) == 1
     who = f"{first.b} is better than {first.a}" if alone else "the system named first is better"
-    note = _about_p(first)
+    note, by = _about_p(first), first.by
     if asked:
-        note = _TWO_QUESTIONS.format(by=first.by, test=first.test, who=who) + _NEW_RUN * new_runs
+        note = (
+            f"models: these trained models on other test sets; p of the {first.test} two-sided "
+            f"randomisation test by {by}, all runs of a system together. procedures: new runs on "
+            f"other test sets; interval and p by Student's t from the variance over {by}s and "
+            f"runs. p is not the probability that they are equally good. P(better): probability "
+            f"that {who}."
+        )
+    if asked and new_runs:
+        note += " P(new run): that a new run of it beats a new run of the other on a new test set."
     return Table.of(
         found,
-        [
-            Words("comparison", lambda c: f"{c.b} − {c.a}"),
-            Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
-            Words("question", when=asked),
-            Column("difference", lambda c: _gap(c, digits)),
-            Column("p", "pvalue", pvalue),
-            Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
-            Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
-            Column("P(better)", "p_b_better", probability),
-            # the verdict says it, too
-            Column(
-                "P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3
-            ),
-        ],
+        Words("comparison", lambda c: f"{c.b} − {c.a}"),
+        Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
+        Words("question", when=asked),
+        Column("difference", lambda c: _gap(c, digits)),
+        Column("p", "pvalue", pvalue),
+        Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
+        Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+        Column("P(better)", "p_b_better", probability),
+        # the verdict says it, too
+        Column("P(new run)", lambda c: _chance_of(c, "p_new_run_better"), when=new_runs, drop=3),
         title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=_shared_notes(result),
-        details=(note,),
+        details=note,
         bold_note="Established differences are in bold.",
     )
 
 
-_TWO_QUESTIONS = (
-    "models: these trained models on other test sets; p of the {test} two-sided randomisation test "
-    "by {by}, all runs of a system together. procedures: new runs on other test sets; interval and "
-    "p by Student's t from the variance over {by}s and runs. p is not the probability that they "
-    "are equally good. P(better): probability that {who}."
-)
-_NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a new test set."
-
-
-# --- The demonstration, and the page of its comparison
+# --- The demonstration
 
 
 def demo_document(
@@ -460,19 +437,429 @@ def _retitle(table: Table, title: str) -> Table:
 
 
 def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
-    def score(test: BayesTest, name: str) -> str:
-        return with_interval(getattr(test, f"score_{name}"), *getattr(test, f"interval_{name}"))
-
     a, b = models
     return Table.of(
         tests,
-        [
-            Words("score", "metric", metric_words),
-            Column(a, lambda test: score(test, "a")),
-            Column(b, lambda test: score(test, "b")),
-            Column(f"P({a} better)", "p_a_better", probability),
-            Column(f"P({b} better)", "p_b_better", probability),
-        ],
+        Words("score", "metric", metric_words),
+        Column(a, lambda test: with_interval(test.score_a, *test.interval_a)),
+        Column(b, lambda test: with_interval(test.score_b, *test.interval_b)),
+        Column(f"P({a} better)", "p_a_better", probability),
+        Column(f"P({b} better)", "p_b_better", probability),
         title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
-        notes=("Scores in points with credible intervals.",),
+        notes="Scores in points with credible intervals.",
     )
+
+
+# --- The page
+
+_MOST_LABELS = 200  # labels in a table
+_MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
+_HEAT = 0.08, 0.8  # opacity of the colour of a heat map, from rare to most frequent
+_STRONG = 0.62  # opacity from which black words are easier to read on a dark page than white ones
+
+
+def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
+    """Return the variables of the template."""
+    tables = _main_tables(result, digits, signs=True)
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main]
+    drawn = [
+        {"title": f"{c.b} against {c.a}{_OF[c.question]}", "pictures": _pair_pictures(c)}
+        for c in first
+        if not c.identical and no_verdict(c) is None
+    ]
+    kind = "labels" if result.task in ("labels", "samples") else "spans"
+    by_label = [label_differences(c) for c in first if c.by_label]
+    many = len({(c.a, c.b) for c in first}) > 1
+    open_pairs = 0 if many else len(drawn)
+    shown = len({(example.a, example.b) for example in result.examples})
+    more = len([c for c in first if not c.identical]) - shown
+    without = f" Of {counted(shown, 'pair')}; {more:,} more pairs have none here." * (more > 0)
+    return {
+        # the headline has the verdict of two systems
+        "verdicts": result.verdicts if many or has_runs(result.scores) else (),
+        "lead": "",
+        "recognised": [base_name(note) for note in result.notes],
+        "score_table": tables[0],
+        "difference_table": tables[1] if len(tables) > 1 else None,
+        "score_pictures": [score_forest(result.scores, main)],
+        "difference_pictures": [_difference_forest(first)],
+        "pairs": drawn[:open_pairs],
+        "more_pairs": drawn[open_pairs:],
+        "label_tables": by_label[:1] if many else by_label,
+        "more_label_tables": by_label[1:] if many else [],
+        **_bucket_content(result, [c for c in first if c.question != "procedures"]),
+        "confusions": _confusions(result),
+        "confusion_words": _CONFUSION_WORDS[kind],
+        "examples": shown_examples(
+            [one for one in result.examples if not isinstance(one, RecordExample)]
+        ),
+        "example_words": EXAMPLE_WORDS[kind] + without,
+        "methods": methods_of(result),
+        "group_pictures": group_pictures(result),
+        "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
+        "group_notes": group_notes(result),
+        "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
+    }
+
+
+def base_name(note: str) -> str:
+    """Shorten the paths of files in a note to their last parts."""
+    path, colon, words = note.partition(": ")
+    head = f"{PurePath(path).name}{colon}" if colon and path else path
+    said = (PurePath(w).name if w.startswith("/") and len(w) > 1 else w for w in words.split(" "))
+    return head + " ".join(said)
+
+
+def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
+    bars = [
+        Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
+    ]
+    metric = metric_name(comparisons[0].metric, comparisons[0].match)
+    level = f"{100 * comparisons[0].level:g} % intervals"
+    return Forest(
+        bars,
+        zero=True,
+        axis=f"difference in {metric}{scale_word(', ')}",
+        title=f"Differences in {metric} with {level}.",
+        description=f"Differences in {metric}: {described(bars)}",
+        reading="Right of the dashed line the system that is named first is better, left of it the "
+        "other. An interval that crosses the line does not establish a difference.",
+        note=level,
+    )
+
+
+@on_own_scale
+def comparison_figure(result: Comparisons) -> Figure:
+    """Draw the scores of the systems and the differences of the pairs side by side."""
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main]
+    return figure(score_forest(result.scores, main), _difference_forest(first))
+
+
+def posterior_figure(c: Comparison) -> Figure:
+    """Draw the posterior of one difference."""
+    return figure(difference_picture(c, (c.a, c.b)))
+
+
+def _pair_pictures(c: Comparison) -> list[Picture]:
+    posterior, variance = difference_picture(c, (c.a, c.b)), variance_picture(c)
+    pictures: list[Picture] = [posterior] if posterior.x else []
+    pictures += [] if variance is None else [variance]
+    if c.null is None:
+        return pictures
+    name, p = metric_name(c.metric, c.match), f"p {p_equals(c.pvalue)}"
+    null = Histogram(
+        [float(x) for x in c.null.edges],
+        [float(p) for p in c.null.probabilities],
+        c.difference,
+        axis=f"difference by chance alone{scale_word(', ')}",
+        title=f"Null distribution of the {c.test} test by {c.by}.",
+        description=f"Null distribution of the difference in {name}; observed "
+        f"{signed_points(c.difference)}, {p}",
+        reading=f"Differences expected by chance: the outputs are swapped at random, {c.by} by "
+        f"{c.by}. Purple: at least as large as the observed one, on either side; its share is {p}.",
+    )
+    return [*pictures, null]
+
+
+def label_differences(c: Comparison) -> Table:
+    """Build the table of the scores of two systems and their difference by label."""
+    shown = c.by_label[:_MOST_LABELS]
+    metric = metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
+    return Table.of(
+        shown,
+        Words("label"),
+        Column(c.a, lambda e: points(e.score_a, 1), drop=1),
+        Column(c.b, lambda e: points(e.score_b, 1), drop=2),
+        Column("difference", differed),
+        title=f"{c.b} against {c.a}, {metric} by label{scale_word(' in ')}",
+        notes=(
+            _each_on_its_own(c.level),
+            hidden(len(c.by_label) - len(shown), "labels", "JSON has all of them"),
+        ),
+        track="difference",
+    )
+
+
+def _each_on_its_own(level: float) -> str:
+    return f"{100 * level:g} % intervals, each on its own: not adjusted for their number."
+
+
+def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
+    """Build one table per kind of bucket: the scores of two systems and their difference."""
+    kinds = dict.fromkeys(bucket.kind for bucket in result.buckets or ())
+    return [_bucket_table(result, c, kind) for kind in kinds]
+
+
+def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
+    found = []
+    for bucket in (b for b in result.buckets or () if b.kind == kind):
+        own = {score.system: score for score in bucket.scores}
+        gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
+        found.append((bucket, own[c.a], own[c.b], gap))
+    metric = metric_name(found[0][3].metric if found else c.metric, c.match)
+    return Table.of(
+        found,
+        Words(kind, lambda row: row[0].bucket),
+        Column("items", lambda row: row[0].items),
+        # the difference is kept longest
+        Column(c.a, itemgetter(1), scored, drop=1),
+        Column(c.b, itemgetter(2), scored, drop=2),
+        Column("difference", itemgetter(3), differed),
+        title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
+        notes=_each_on_its_own(result.level),
+        tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
+    )
+
+
+def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
+    """Return the tables of buckets of the first pair, and those of the others."""
+    tables = [bucket_tables(result, c) for c in first]
+    shown, more = tables[:1], [own for own in tables[1:] if own]
+    return {
+        "bucket_tables": [table for own in shown for table in own],
+        "more_bucket_tables": [table for own in more for table in own],
+        "more_bucket_pairs": len(more),
+        "bucket_words": _BUCKET_WORDS.format(
+            length="characters" if result.task == "segmentation" else "tokens"
+        ),
+    }
+
+
+def _confusions(result: Comparisons) -> list[dict[str, Any]]:
+    """Return a heat map for each system, of the labels that are confused most."""
+    pairs = zip(result.systems, result.confusions, strict=False)
+    systems = [(system.name, rows) for system, rows in pairs if rows]
+    times: Counter[str] = Counter()
+    for _, rows in systems:
+        for right, given, n in rows:
+            times.update({label: n for label in (right, given) if label is not None})
+    most = sorted(times, key=lambda label: (-times[label], label))[:_MOST_CONFUSED_LABELS]
+    labels: list[str | None] = [*sorted(most)]
+    if any(None in row[:2] for _, rows in systems for row in rows):
+        labels.append(None)
+    # one scale for all, so that a colour has one meaning
+    largest = max((n for _, rows in systems for *_, n in rows), default=1)
+    return [_heat_map(name, rows, labels, largest) for name, rows in systems]
+
+
+def _heat_map(
+    name: str,
+    rows: Sequence[tuple[str | None, str | None, int]],
+    labels: Sequence[str | None],
+    largest: int,
+) -> dict[str, Any]:
+    times = {(right, given): n for right, given, n in rows}
+    shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
+    total = sum(times.values())
+    note = (
+        f"{shown:,} of {total:,} confusions: those of the {len(labels) - (None in labels)} "
+        f"labels that all systems together confuse most."
+    )
+
+    def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
+        if right == given:
+            return None
+        n = times.get((right, given), 0)
+        heat = _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest
+        return {
+            "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
+            # on white, black words can be read on every colour; on black, on strong ones
+            "share": f"{heat:.2f}" if n else "0",
+            "strong": heat > _STRONG,
+            "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
+        }
+
+    return {
+        "title": name,
+        "note": note if shown < total else "",
+        "given": [_said(label) for label in labels],
+        "rows": [(_said(right), [cell(right, given) for given in labels]) for right in labels],
+    }
+
+
+def _said(label: str | None) -> str:
+    return "(nothing)" if label is None else label
+
+
+def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str, Any]]:
+    """Return examples for the page, under a heading for each system that does better."""
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for example in examples:
+        whose = (example.a, example.b, example.better)
+        groups.setdefault(whose, []).append(_shown_example(example))
+    return [
+        {"title": f"{better} does better than {a if better == b else b}", "examples": own}
+        for (a, b, better), own in groups.items()
+    ]
+
+
+_SIGNS = {"right": "✓", "wrong": "✗", "missed": "✗ missed"}
+
+
+def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
+    """Return an example for the page: a head, a text, and one line per side."""
+    if isinstance(example, LabelExample):
+        given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
+        kinds = ["right" if label == example.gold else "wrong" for _, label in given]
+        lines = [
+            (who, [_part(label, kind)]) for (who, label), kind in zip(given, kinds, strict=True)
+        ]
+        return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
+    show = _differing_words if example.separator == "" and _covers(example) else _marked
+    sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
+    f1 = f"F1 {points(example.f1_b, 0)} of {example.b}, {points(example.f1_a, 0)} of {example.a}"
+    return {
+        "head": f"Sentence {example.sentence:,}: {f1}",
+        "lines": [(who, show(example, spans)) for who, spans in sides],
+    }
+
+
+def _part(text: str, kind: str = "", label: str = "") -> dict[str, str]:
+    """Return a part of a line; right and wrong ones have a sign."""
+    name = "" if label in ("word", "_", "") else label
+    return {"text": text, "kind": kind, "note": f"{name} {_SIGNS.get(kind, '')}".strip()}
+
+
+def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dict[str, str]]:
+    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
+    # spans of gold that a system does not have, and that none of its spans overlaps, are missed
+    right = set(example.gold)
+    missed = [
+        own for own in example.gold if not any(a < own[1] and own[0] < b for a, b, _ in spans)
+    ]
+    kinds = {own: "right" if own in right else "wrong" for own in spans}
+    kinds |= dict.fromkeys(missed, "missed")
+    parts: list[dict[str, str]] = []
+    at, space = 0, example.separator
+    for first, end, label in sorted(kinds):
+        start = max(first, 0)  # a span may begin before the shown words
+        if start < at:
+            continue
+        if start > at:
+            parts.append(_part(space.join(example.words[at:start]) + space))
+        words = space.join(example.words[start:end])
+        parts.append(_part(words, kinds[first, end, label], label))
+        parts.append(_part(space or "\u2009"))
+        at = end
+    return [*parts, _part(space.join(example.words[at:]))]
+
+
+_WORDS_AROUND = 5  # words shown before and after a place where segmentations differ
+
+
+def _covers(example: Example) -> bool:
+    """Return True if the gold spans are the words of the sentence, one after the other."""
+    ends = [0, *(end for _, end, _ in sorted(example.gold))]
+    starts = [max(first, 0) for first, _, _ in sorted(example.gold)]
+    return len(example.gold) > 1 and starts == ends[:-1]
+
+
+def _differing_words(
+    example: Example, spans: Sequence[tuple[int, int, str]]
+) -> list[dict[str, str]]:
+    """Return the words of a segmentation around the places where the systems differ."""
+    gold, a, b = set(example.gold), set(example.spans_a), set(example.spans_b)
+    apart = a ^ b
+    places = sorted(example.gold)
+    shown: set[int] = set()  # characters of gold words
+    for k, (first, end, _) in enumerate(places):
+        if any(start < end and first < stop for start, stop, _ in apart):
+            near = places[max(k - _WORDS_AROUND, 0) : k + _WORDS_AROUND + 1]
+            shown.update(*(range(max(start, 0), stop) for start, stop, _ in near))
+    parts: list[dict[str, str]] = []
+    is_open = True
+    for first, end, label in sorted(spans):
+        if not shown & set(range(max(first, 0), end)):
+            if is_open:
+                parts.append(_part("… "))
+            is_open = False
+            continue
+        is_open = True
+        text = "".join(example.words[max(first, 0) : end])
+        own = (first, end, label)
+        kind = ("right" if own in gold else "wrong") if own in apart else ""
+        parts += [_part(text, kind), _part(" ")]
+    return parts
+
+
+def methods_of(result: Comparisons) -> list[tuple[str, str]]:
+    """Return the method and the assumptions of each number."""
+    c = result.comparisons[0]
+    words = {
+        **_SCORES,
+        **(_CLUSTERS if result.by != "item" else {}),
+        **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
+        **(_SEVERAL if c.p_adjusted is not None else {}),
+        **_VERDICT,
+        **(_RUNS if has_runs(result.scores) else {}),
+    }
+    filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
+    filled["adjuster"] = result.adjustment.capitalize()
+    filled["strengths"] = " ".join(
+        f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
+        f"{p:g}."
+        for word, likely, p in STRENGTHS
+    )
+    return [(term, text.format(**filled)) for term, text in words.items()]
+
+
+EXAMPLE_WORDS = {
+    "spans": "Sentences with the largest gap in F1, in either direction. ✓ and a solid line: gold "
+    "has the span. ✗ and a wavy line: gold does not have it. A dotted line: the system missed it.",
+    "labels": "Texts on which only one of the two is right. ✓ and a solid line: the right label. ✗ "
+    "and a wavy line: a wrong one.",
+}
+_CONFUSION_WORDS = {
+    "spans": "How often a gold span (row) was given another label (column). Row “(nothing)”: false "
+    "alarms. Column “(nothing)”: missed spans. A span with wrong boundaries counts as a miss and a "
+    "false alarm. The stronger the colour, the more often; right ones are not counted.",
+    "labels": "How often an item of one class (row) was given another (column). The "
+    "stronger the colour, the more often; right ones are not counted.",
+}
+_BUCKET_WORDS = (
+    "The same scores on parts of the data. Lengths are in {length}. Items are grouped by their own "
+    "length; false alarms too. “items”: how many gold has there. Dot and line: the difference and "
+    "its interval."
+)
+_SCORES = {
+    "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
+    "way of tp / (tp + fp + fn), of which it is an increasing function."
+}
+_CLUSTERS = {
+    "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
+    "of the {unit}s before an interval or a posterior is made from them, and Student's t takes the "
+    "place of the normal distribution, with the effective number of {unit}s less one as degrees "
+    "of freedom."
+}
+_SEVERAL = {"Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not."}
+_VERDICT = {
+    "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
+    "test and posterior disagree, the verdict says so, and the weaker one counts.",
+    "What it applies to": "These trained systems on data like this test set, whose {unit}s count "
+    "as drawn independently of each other. Not other training runs, and not other domains.",
+}
+# suffix of a comparison, where several questions are asked about a pair
+_OF = {None: "", "models": ", these models", "procedures": ", new runs"}
+_RUNS = {
+    "Several runs": "The counts of a {unit} are added up over the runs of a system: the verdict on "
+    "these models holds for them on other test sets. The verdict on new runs allows for the spread "
+    "of the runs, too: variance over {unit}s, variance over runs, Satterthwaite's degrees of "
+    "freedom; the run-by-{unit} interaction is counted twice, to be safe.",
+    "What it applies to": "Data like this test set, whose {unit}s count as drawn independently of "
+    "each other; runs that differ as these do (by a seed, say). Not other domains.",
+}
+_PAIRED = {
+    "Differences": "The system named first (B) minus the other (A), with {level} intervals that "
+    "combine the two single ones and the correlation of the systems on the same items (MOVER).",
+    "p-values": "Two-sided randomisation test by {by}, {test}: the probability of a difference at "
+    "least this large if the outputs of A and B on each {by} were exchangeable. It is not the "
+    "probability that the systems are equally good.",
+    "Posterior probabilities": "From a Dirichlet posterior over the eight cases of A, B and gold, "
+    "which allows for both systems having seen the same items.",
+}
+_MACRO = {
+    "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "
+    "sampled exchanges of whole units."
+}

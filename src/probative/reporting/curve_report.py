@@ -17,12 +17,16 @@ from probative.reporting.document import (
     Words,
     estimate_in_full,
     estimated,
+    evidence_words,
+    gate_answers,
+    limits,
     payload,
+    score_words,
     with_ends,
 )
-from probative.reporting.headlines import evidence_words, gate_answers, score_words
 from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
+    brackets,
     metric_name,
     number,
     points,
@@ -55,11 +59,10 @@ _MOST_THRESHOLDS_DRAWN = 200  # thresholds in a picture
 
 def _pictures(curves: Sequence[Curve]) -> list[Lines]:
     """Picture the curves: one system with all its scores, several beside each other."""
-    pictures = []
-    if any(len(curve.thresholds) > 1 for curve in curves):  # a single point is no line
-        pictures = [_by_recall(curves), _by_threshold(curves)]
+    drawn = any(len(curve.thresholds) > 1 for curve in curves)  # a single point is no line
     binned = [c for c in curves if c.calibration is not None and len(c.calibration.bins) > 1]
-    return [*pictures, *([_reliability(binned)] if binned else [])]
+    lines = [_by_recall(curves), _by_threshold(curves)] if drawn else []
+    return [*lines, *([_reliability(binned)] if binned else [])]
 
 
 def curves_figure(curves: Sequence[Curve]) -> Figure:
@@ -85,8 +88,7 @@ def _described(curves: Sequence[Curve], words: Sequence[str]) -> str:
 
 
 def _by_recall(curves: Sequence[Curve]) -> Lines:
-    alone, series, words = len(curves) == 1, [], []
-    level = f"{100 * curves[0].level:g} %"
+    alone, series, level = len(curves) == 1, [], f"{100 * curves[0].level:g} %"
     for curve in curves:
         at = curve.shown(_MOST_THRESHOLDS_DRAWN)
         recall, precision = curve.recall[at], curve.precision[at]
@@ -96,17 +98,15 @@ def _by_recall(curves: Sequence[Curve]) -> Lines:
         if alone:
             narrow = one.precision_low[at], one.precision_high[at]
             series.append(_series("one threshold", recall, precision, *narrow))
-        ap = curve.average_precision
-        words.append(
-            f"Average precision {points(ap.estimate, 1)} [{points(ap.low, 1)}, "
-            f"{points(ap.high, 1)}], {level} interval."
-        )
-    bands = (
-        "The narrow band is for one threshold chosen in advance, the wide band for the whole "
-        "curve at once."
-        if alone
-        else "The band is for the whole curve at once."
-    )
+    averages = [curve.average_precision for curve in curves]
+    words = [
+        f"Average precision {points(ap.estimate, 1)} {brackets(ap.low, ap.high, 1)}, {level} "
+        f"interval."
+        for ap in averages
+    ]
+    whole = "band for the whole curve at once."
+    bands = f"The narrow band is for one threshold chosen in advance, the wide {whole}"
+    bands = bands if alone else "The band is for the whole curve at once."
     return Lines(
         series,
         axis="recall, points",
@@ -157,14 +157,11 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
 
 
 def _reliability(curves: Sequence[Curve]) -> Lines:
-    alone, series = len(curves) == 1, []
+    series = []
     for curve in curves:
         bins = curve.calibration.bins if curve.calibration is not None else ()
-        columns = (
-            np.array([getattr(b, field) for b in bins])
-            for field in ("mean", "share", "low", "high")
-        )
-        series.append(_series("share positive" if alone else curve.name, *columns))
+        columns = np.array([(b.mean, b.share, b.low, b.high) for b in bins]).T
+        series.append(_series(curve.name if len(curves) > 1 else "share positive", *columns))
     ideal = np.array(sorted({x for one in series for x in one.x}))
     return Lines(
         [*series, _series("ideal", ideal, ideal, reference=True)],
@@ -219,6 +216,7 @@ def _headline(curves: Sequence[Curve]) -> Answer:
 def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of two curves: differences, verdict and gates."""
     curves, c = comparison.curves, comparison.comparisons
+    found = Answer(*evidence_words(c[0]), tuple(comparison.verdicts[:1]))
 
     def difference(one: Comparison) -> str:
         ends = signed_points(one.low), signed_points(one.high)
@@ -226,14 +224,12 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
 
     table = Table.of(
         c,
-        [
-            Words("score", "metric", metric_name),
-            Column(curves[0].name, "score_a", points),
-            Column(curves[1].name, "score_b", points),
-            Column("difference", difference),
-            Column("p", "pvalue", pvalue),
-            Column("P(better)", "p_b_better", probability),
-        ],
+        Words("score", "metric", metric_name),
+        Column(curves[0].name, "score_a", points),
+        Column(curves[1].name, "score_b", points),
+        Column("difference", difference),
+        Column("p", "pvalue", pvalue),
+        Column("P(better)", "p_b_better", probability),
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
@@ -261,32 +257,26 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
         pictures=tuple(_pictures(curves)),
-        headline=(
-            *gate_answers(gates),
-            Answer(*evidence_words(c[0]), tuple(comparison.verdicts[:1])),
-        ),
+        headline=(*gate_answers(gates), found),
     )
 
 
 def _how(comparisons: Sequence[Comparison]) -> str:
     """Return how the p-values were computed, and the number of draws."""
-    by = comparisons[0].by
+    how = f"exchange of ranks by {comparisons[0].by}"
     draws = [c.draws for c in comparisons if c.draws is not None]
     if not draws:
-        return f"every exchange of ranks by {by}"
+        return f"every {how}"
     numbers = " to ".join(f"{n:,}" for n in sorted({min(draws), max(draws)}))
-    return (
-        f"sampled exchange of ranks by {by}, drawn until the decision at 0.05 and 0.01 is clear "
-        f"({numbers} draws)"
-    )
+    return f"sampled {how}, drawn until the decision at 0.05 and 0.01 is clear ({numbers} draws)"
 
 
 def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
     tables = [_score_table(curves), _threshold_table(curves)]
-    calibrated = [curve for curve in curves if curve.calibration is not None]
-    if calibrated:
-        tables.append(_calibration_table(calibrated))
-        tables += (_bin_table(curve) for curve in calibrated if len(curves) == 1)
+    found = [Named(c.name, c.calibration) for c in curves if c.calibration is not None]
+    if found:
+        tables.append(_calibration_table(found))
+        tables += (_bin_table(one.score.bins) for one in found if len(curves) == 1)
     return tuple(tables)
 
 
@@ -294,13 +284,11 @@ def _score_table(curves: Sequence[Curve]) -> Table:
     named = {"average_precision": "average precision", "roc_auc": "ROC AUC"}
     return Table.of(
         curves,
-        [
-            Words("system", "name"),
-            Column("items"),
-            Column("positive", "positives"),
-            Column("average precision", "average_precision", estimate_in_full),
-            Column("ROC AUC", "roc_auc", estimate_in_full),
-        ],
+        Words("system", "name"),
+        Column("items"),
+        Column("positive", "positives"),
+        Column("average precision", "average_precision", estimate_in_full),
+        Column("ROC AUC", "roc_auc", estimate_in_full),
         title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
         notes=[
             f"{curve.name}: {words}: {getattr(curve, name).note}"
@@ -321,53 +309,46 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
 
     return Table.of(
         curves,
-        [
-            Words("system", "name"),
-            Column("best threshold", threshold),
-            Column(f"{name} here", "best.apparent", points),
-            Column(f"{name} elsewhere", "best", estimate_in_full),
-            Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
-            Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
-        ],
+        Words("system", "name"),
+        Column("best threshold", threshold),
+        Column(f"{name} here", "best.apparent", points),
+        Column(f"{name} elsewhere", "best", estimate_in_full),
+        Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
+        Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
         title=f"Best threshold for {name}, and its expected score on new data",
         notes=dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note),
     )
 
 
-def _calibration_table(curves: Sequence[Curve]) -> Table:
+def _calibration_table(found: Sequence[Named]) -> Table:
     four = partial(number, digits=4)
-    found = [Named(curve.name, curve.calibration) for curve in curves]
 
     def error(calibration: Any) -> str:
         return estimated(calibration.ece_debiased, calibration.ece_low, calibration.ece_high)
 
     return Table.of(
         found,
-        [
-            Words("system", "name"),
-            Column("calibration error", "score", error),
-            Column("as seen", "score.ece", points),
-            Column("by chance", "score.ece_by_chance", points),
-            Column("Brier", "score.brier", four),
-            Column("miscalibration", "score.miscalibration", four, drop=3),
-            Column("discrimination", "score.discrimination", four, drop=2),
-            Column("uncertainty", "score.uncertainty", four, drop=1),
-        ],
+        Words("system", "name"),
+        Column("calibration error", "score", error),
+        Column("as seen", "score.ece", points),
+        Column("by chance", "score.ece_by_chance", points),
+        Column("Brier", "score.brier", four),
+        Column("miscalibration", "score.miscalibration", four, drop=3),
+        Column("discrimination", "score.discrimination", four, drop=2),
+        Column("uncertainty", "score.uncertainty", four, drop=1),
         title="Calibration error in points, Brier score",
         notes=[f"{one.name}: {one.score.note}" for one in found if one.score.note],
     )
 
 
-def _bin_table(curve: Curve) -> Table:
+def _bin_table(bins: Sequence[Any]) -> Table:
     return Table.of(
-        curve.calibration.bins if curve.calibration is not None else (),
-        [
-            Column("from", "low_edge", number),
-            Column("to", "high_edge", number),
-            Column("items"),
-            Column("mean probability", lambda b: points(b.mean, 1)),
-            Column("share positive", lambda b: with_interval(b.share, b.low, b.high, 1)),
-        ],
+        bins,
+        Column("from", "low_edge", number),
+        Column("to", "high_edge", number),
+        Column("items"),
+        Column("mean probability", lambda b: points(b.mean, 1)),
+        Column("share positive", lambda b: with_interval(b.share, b.low, b.high, 1)),
         title="Reliability by bins of equal size, in points",
     )
 
@@ -394,15 +375,14 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
 
 def _summary(curve: Curve) -> dict[str, Any]:
     """Return one record of numbers per system, for CSV."""
-    c = curve.calibration
     record: dict[str, Any] = {"items": curve.items, "positives": curve.positives}
     for name in ("average_precision", "roc_auc"):
-        score = getattr(curve, name)
-        record |= {name: score.estimate, f"{name}_low": score.low, f"{name}_high": score.high}
+        ends = (name, f"{name}_low", f"{name}_high")
+        record |= zip(ends, limits(getattr(curve, name)), strict=True)
     best = ("metric", "threshold", "apparent", "estimate", "low", "high")
     calibrated = ("ece_debiased", "ece_low", "ece_high", "brier")
     record |= {name: getattr(curve.best, name) for name in best}
-    return record | {name: None if c is None else getattr(c, name) for name in calibrated}
+    return record | {name: getattr(curve.calibration, name, None) for name in calibrated}
 
 
 # --- Sweep over the thresholds of word boundaries
@@ -440,10 +420,10 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
 def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
     """Picture the scores against λ, with their intervals and their peaks."""
     known = any(map(_is_informative, sweep.scores))
+    said = "" if known else "no intervals: there is only one sentence"
     who = f" of {name}" if name else ""
     peaks = {best.metric: (best.finest_share, best.finest_score) for best in sweep.best}
     scores = {score.metric: score for score in sweep.scores}
-    said = "" if known else "no intervals: there is only one sentence"
     return Lines(
         score_series(sweep.shares.tolist(), scores, peaks),
         axis="λ, share of positions accepted as boundaries",
@@ -482,19 +462,14 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
     """Build the table of scores in points at each λ; of many steps, only some."""
     every = -(-len(sweep.shares) // _MOST_ROWS)
     share = partial(number, digits=2 if every == 1 else 3)
-
-    def of_score(scores: Any) -> Column:
-        return Column(NAMES[scores.metric], scores.__getitem__, estimate_in_full)
-
+    scores = (Column(NAMES[s.metric], s.__getitem__, estimate_in_full) for s in sweep.scores)
     left_out = f", every {every}th step" if every > 1 else ""
     return Table.of(
         range(0, len(sweep.shares), every),
-        [
-            Column("λ", sweep.shares.__getitem__, share),
-            Column("threshold", sweep.thresholds.__getitem__, number),
-            *map(of_score, sweep.scores),
-            Column("splitting bias", sweep.splitting_bias.__getitem__, number),
-        ],
+        Column("λ", sweep.shares.__getitem__, share),
+        Column("threshold", sweep.thresholds.__getitem__, number),
+        *scores,
+        Column("splitting bias", sweep.splitting_bias.__getitem__, number),
         title=f"Scores in points with {100 * sweep.level:g} % intervals{left_out}",
     )
 
@@ -508,23 +483,20 @@ def best_table(sweep: SegmentationSweep) -> Table:
     """Build the table of the λ at which each score is highest."""
     return Table.of(
         sweep.best,
-        [
-            Words("score", lambda best: NAMES[best.metric]),
-            Column("best λ of the steps", "share", number),
-            Column("there", "score", points),
-            Column("best λ of all", "finest_share", partial(number, digits=4)),
-            Column("there", "finest_score", points),
-        ],
+        Words("score", lambda best: NAMES[best.metric]),
+        Column("best λ of the steps", "share", number),
+        Column("there", "score", points),
+        Column("best λ of all", "finest_share", partial(number, digits=4)),
+        Column("there", "finest_score", points),
         title="Where each score is highest",
     )
 
 
 def _peaks(sweep: SegmentationSweep) -> str:
     precision, recall = (sweep.best_of(name).finest_share for name in ("precision", "recall"))
+    verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
     if precision < recall:
         verdict = "at a smaller λ than recall: it rewards splitting too little"
-    else:
-        verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
     return f"Precision is highest {verdict} ({precision:.4f} against {recall:.4f})."
 
 

@@ -7,17 +7,35 @@ CSV or HTML.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
-from probative.wording.numbers import brackets, points, with_interval
+from probative.wording.numbers import (
+    equals,
+    listed,
+    metric_name,
+    p_equals,
+    points,
+    region,
+    scale_word,
+    with_interval,
+)
+from probative.wording.verdict import (
+    LIKELY,
+    SIGNIFICANT,
+    no_verdict,
+    pvalue_of,
+    strength,
+    tested_pvalue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from probative.reporting.pictures import Picture
-    from probative.results import GateVerdict
+    from probative.results import Comparison, Comparisons, GateVerdict
 
 
 class Strong(str):
@@ -55,9 +73,9 @@ class Tracks:
         return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
 
 
-def interval(entry: Any, digits: int = 1) -> str:
-    """Return the interval of an entry in points: [41.2, 43.0]."""
-    return brackets(entry.low, entry.high, digits)
+def limits(score: Any) -> tuple[float, float, float]:
+    """Return the estimate and the interval of a score."""
+    return score.estimate, score.low, score.high
 
 
 def scored(entry: Any, digits: int | None = None) -> str:
@@ -125,6 +143,11 @@ class Named(NamedTuple):
     score: Any
 
 
+def _several(notes: str | Iterable[str]) -> tuple[str, ...]:
+    """Return notes, or a single one, without empty ones."""
+    return tuple(filter(None, [notes] if isinstance(notes, str) else notes))
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of formatted text under column headings."""
@@ -148,11 +171,10 @@ class Table:
     def of(
         cls,
         entries: Iterable[Any],
-        columns: Iterable[Column],
-        *,
+        *columns: Column,
         title: str = "",
-        notes: Iterable[str] = (),
-        details: Iterable[str] = (),
+        notes: str | Iterable[str] = (),
+        details: str | Iterable[str] = (),
         track: str = "",
         track_before: str = "",
         **about: Any,
@@ -168,18 +190,18 @@ class Table:
         if track:
             owner = track.rpartition(".")[0]
             three = attrgetter(track, *(f"{owner}.{end}".lstrip(".") for end in ("low", "high")))
-            limits = [three(entry) for entry in entries]
-            about["tracks"] = Tracks.of(limits, zero=track.endswith("difference"))
+            drawn = [three(entry) for entry in entries]
+            about["tracks"] = Tracks.of(drawn, zero=track.endswith("difference"))
         return cls(
             heads,
             tuple(tuple(column.cell(entry) for column in shown) for entry in entries),
             title,
-            tuple(filter(None, notes)),
+            _several(notes),
             leading,
             closing_words=words[-1:] == [True] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
-            details=tuple(filter(None, details)),
+            details=_several(details),
             **about,
         )
 
@@ -232,8 +254,8 @@ class Table:
         )
 
 
-_STATES = ("better", "worse", "open", "equal", "passed", "failed", "fact")
-_SIGNS = dict(zip(_STATES, "▲▼○=✓✗●", strict=True))
+_SIGNS = {"better": "▲", "worse": "▼", "open": "○", "equal": "="}
+_SIGNS |= {"passed": "✓", "failed": "✗", "fact": "●"}
 
 
 @dataclass(frozen=True)
@@ -241,7 +263,7 @@ class Answer:
     """Headline of a page: a few words, its state as a word and a sign, and sentences below."""
 
     words: str
-    state: str = "fact"  # one of `_STATES`; better or worse is the challenger
+    state: str = "fact"  # one of `_SIGNS`; better or worse is the challenger
     sentences: tuple[str, ...] = ()
 
     @property
@@ -312,3 +334,122 @@ def payload(
     """Return the top level of every JSON output; gates come last, if there are any."""
     judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
     return {"command": command, "version": __version__, "signature": signature, **content, **judged}
+
+
+# --- Headlines: what a result says in a few words, and its state
+#
+# The state is a word and a sign, so that it does not depend on colour. The sentences come from
+# `wording`; a headline is never stronger than they are.
+
+
+_MOST_NAMED = 4  # systems named in a headline; more are counted
+
+
+def score_words(score: Any) -> str:
+    """Return a score with its interval in points: ``41.9 [38.5, 45.3]``."""
+    return "undefined" if isnan(score.estimate) else scored(score)
+
+
+def spoken(answers: Iterable[Answer]) -> tuple[str, ...]:
+    """Return each headline and its sentences as one line."""
+    return tuple(" ".join([f"{one.words}.", *one.sentences]) for one in answers)
+
+
+def upper(words: str) -> str:
+    """Begin words with a capital."""
+    return words[:1].upper() + words[1:]
+
+
+# --- Comparisons
+
+
+def evidence_words(c: Comparison) -> tuple[str, str]:
+    """Return what a comparison shows in a few words, and its state."""
+    if c.identical:
+        return "Identical outputs", "equal"
+    if no_verdict(c):
+        return "No verdict", "open"
+    if c.rope > 0 and c.p_equivalent >= LIKELY:
+        return "Equivalent", "equal"
+    word = strength(c)
+    if word:
+        better, state = (c.b, "better") if c.difference > 0 else (c.a, "worse")
+        return f"{better} better: {word} evidence", state
+    if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
+        return f"Not established that they differ by more than {region(c.rope)}", "open"
+    return "Not established", "open"
+
+
+def lower(words: str) -> str:
+    """Begin words without a capital."""
+    return words[:1].lower() + words[1:]
+
+
+def verdict_words(c: Comparison) -> str:
+    """Return what a comparison shows about its second system, for a table: ``worse: strong``."""
+    words, state = evidence_words(c)
+    return f"{state}: {strength(c)}" if state in ("better", "worse") else lower(words)
+
+
+def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
+    """Return whether the gates passed; nothing without gates."""
+    if not gates:
+        return ()
+    failed = [gate for gate in gates if not gate.passed]
+    word = "failed" if failed else "passed"
+    several = f"{len(failed)} of {len(gates)} gates failed" if failed else "All gates passed"
+    words = several if len(gates) > 1 else f"Gate {word}"
+    return (Answer(words, word, tuple(f"{upper(str(gate))}." for gate in failed or gates)),)
+
+
+def comparison_answers(
+    result: Comparisons, gates: Sequence[GateVerdict] = ()
+) -> tuple[Answer, ...]:
+    """Return the headline of a comparison: gates first, then what is shown about the systems."""
+    main = [c for c in result.comparisons if c.metric == result.comparisons[0].metric]
+    found = [Answer(*evidence_words(main[0]), tuple(result.verdicts[:1]))]
+    if len({(c.a, c.b) for c in main}) > 1:
+        found = [_many(main)]
+    elif main[0].question is not None:
+        found = list(map(_of_runs, main))
+    return (*gate_answers(gates), *found)
+
+
+def _of_runs(c: Comparison) -> Answer:
+    """Return what several runs show, for these models or for new runs, in one line each."""
+    words, state = evidence_words(c)
+    whom = "New runs" if c.question == "procedures" else "These models"
+    # the name of a system stays as it is
+    head = f"{whom}: {words if state in ('better', 'worse') else lower(words)}"
+    if no_verdict(c):
+        return Answer(head, state)
+    said = (
+        f"{metric_name(c.metric, c.match)} {points(c.score_b, 1)} against {points(c.score_a, 1)}, "
+        f"difference {with_interval(c.difference, c.low, c.high, 1, signed=True)}{scale_word()}, "
+        f"P({c.b} better) {equals(c.p_b_better)}, p {p_equals(tested_pvalue(c))}."
+    )
+    return Answer(head, state, (said,))
+
+
+def _many(main: Sequence[Comparison]) -> Answer:
+    """Return how many of several differences are established, and for whom."""
+    baselines = {c.a for c in main}
+    found = [(c.b, evidence_words(c)[1]) for c in main if c.question != "procedures"]
+    better, worse = ([b for b, state in found if state == one] for one in ("better", "worse"))
+    rest = len(found) - len(better) - len(worse)
+    if len(baselines) > 1:
+        words = f"{len(found) - rest} of {len(found)} differences established"
+        return Answer(words, "better" if rest < len(found) else "open")
+    (baseline,) = baselines
+    if not better and not worse:
+        words = f"Not established: none of {len(found)} is shown to differ from {baseline}"
+        return Answer(words, "open")
+    parts = [
+        f"{listed(names) if len(names) <= _MOST_NAMED else f'{len(names)} systems'} "
+        f"{'is' if len(names) == 1 else 'are'} {word} than {baseline}"
+        for names, word in ((better, "better"), (worse, "worse"))
+        if names
+    ]
+    others = "one other" if rest == 1 else f"the other {rest}"
+    said = (f"Not established for {others}.",) if rest else ()
+    return Answer("; ".join(parts), "better" if better else "worse", said)

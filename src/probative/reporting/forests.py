@@ -16,13 +16,13 @@ from probative.reporting.document import (
     Tracks,
     Words,
     estimate_in_full,
-    interval,
+    gate_answers,
     payload,
     with_ends,
 )
-from probative.reporting.headlines import gate_answers
 from probative.reporting.pictures import Bar, Forest, figure
 from probative.wording.numbers import (
+    brackets,
     counted,
     metric_name,
     metric_words,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 
 _IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
-_CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
 class _ForestRow(NamedTuple):
@@ -76,7 +75,7 @@ def _choose_rows(rows: Sequence[_ForestRow], most: int) -> tuple[list[_ForestRow
     single = [row for row in rows if not row.whole]
     kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
     kept.sort(key=lambda row: (isnan(row.gap.difference), -row.gap.difference, row.name))
-    return [*kept, *(row for row in rows if row.whole)], len(single) - min(len(single), most)
+    return [*kept, *(row for row in rows if row.whole)], len(single) - len(kept)
 
 
 @dataclass(frozen=True)
@@ -107,20 +106,18 @@ class _Differences:
             return with_ends(Strong(gap) if row.decided else gap, *ends)
 
         full = [row.limits for row in shown]
-        limits = _cut(full)
+        limits, cut = _cut(full), "Drawn intervals that reach far beyond the others are cut."
         whole = [i for i, row in enumerate(shown) if row.whole]
         return Table.of(
             shown,
-            [
-                Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
-                Column(f"{self.unit}s", "units", drop=3),
-                Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
-                Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
-                Column("difference", difference),
-                Column(self.p_head, "p", pvalue),
-            ],
+            Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
+            Column(f"{self.unit}s", "units", drop=3),
+            Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
+            Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
+            Column("difference", difference),
+            Column(self.p_head, "p", pvalue),
             title=f"{self.title}{scale_word(', ')}",
-            notes=(self.note, _left_out(left_out), _CUT if limits != full else ""),
+            notes=(self.note, _left_out(left_out), cut if limits != full else ""),
             tracks=Tracks.of(limits, zero=True, marked=whole),
             track_before="difference",
             bold_note=f"Decided differences in {metric_name(self.whole.metric)} are in bold.",
@@ -138,7 +135,8 @@ class _Differences:
             for row, own in zip(shown, limits, strict=True)
         ]
         listed = "; ".join(
-            f"{row.name} {points(row.gap.difference)} ({interval(row.gap, 2)})" for row in shown
+            f"{row.name} {points(row.gap.difference)} ({brackets(row.gap.low, row.gap.high, 2)})"
+            for row in shown
         )
         cut = "; long ones are cut" if limits != full else ""
         return Forest(
@@ -184,10 +182,6 @@ def _in_words(row: _ForestRow) -> str:
 
 _MOST_SCORED_GROUPS = 25  # groups in a table of scores
 _ALL = "all groups"
-_WEIGHTS = (
-    "A weight is the group's share of the denominator of the system's overall score, which is the "
-    "sum of scores times weights."
-)
 
 
 def _of_groups(result: Comparisons, whole: Comparison, summary: GroupSummary) -> _Differences:
@@ -197,10 +191,8 @@ def _of_groups(result: Comparisons, whole: Comparison, summary: GroupSummary) ->
         f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all "
         f"groups as it is. The largest difference comes first."
     )
-    rows = []
-    for group in result.groups or ():
-        c = group.of_pair(whole.a, whole.b, whole.metric, whole.question)
-        rows.append(_row(group.group, group.units, c, result.level))
+    asked = (whole.a, whole.b, whole.metric, whole.question)
+    rows = [_row(g.group, g.units, g.of_pair(*asked), result.level) for g in result.groups or ()]
     total = whole.observed_units or result.units
     rows.append(_row(_ALL, total, whole, result.level, whole=True))
     return _Differences(rows, summary.column, whole, "p adjusted", note, unit)
@@ -232,13 +224,12 @@ def group_notes(result: Comparisons) -> tuple[str, ...]:
     return tuple(str(summary) for summary in result.group_summaries or ())
 
 
-def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_GROUPS) -> Table:
+def group_score_table(scores: Scores) -> Table:
     """Build the table of the main score (F1 or accuracy) of every system in each group."""
-    groups = scores.groups or ()
-    names, level = [score.metric for score in scores.systems[0].scores], f"{100 * scores.level:g} %"
+    groups, level = scores.groups or (), f"{100 * scores.level:g} %"
+    names = [score.metric for score in scores.systems[0].scores]
     metric = next((name for name in ("f1", "accuracy") if name in names), names[0])
-    shown = sorted(groups, key=lambda group: -group.rows)[:most]
-    left_out = len(groups) - len(shown)
+    shown = sorted(groups, key=lambda group: -group.rows)[:_MOST_SCORED_GROUPS]
 
     def of_system(place: int) -> Column:
         head = f"{scores.systems[place].name} [{level}]"
@@ -246,16 +237,14 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
 
     return Table.of(
         [group for group in groups if group in shown],
-        [
-            Words(column, "group"),
-            Column("rows", drop=2),
-            Column("units", drop=1),
-            *map(of_system, range(len(scores.systems))),
-        ],
-        title=f"{metric_name(metric, scores.match)} by {column}{scale_word(', ')}",
+        Words("group"),
+        Column("rows", drop=2),
+        Column("units", drop=1),
+        *map(of_system, range(len(scores.systems))),
+        title=f"{metric_name(metric, scores.match)} by group{scale_word(', ')}",
         notes=(
             f"{level} intervals, each on its own: not adjusted for their number.",
-            _left_out(left_out, "more groups"),
+            _left_out(len(groups) - len(shown), "more groups"),
         ),
     )
 
@@ -270,29 +259,25 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
     """Build two tables that show Simpson's paradox: every group, and the whole."""
     if not summary.weights:
         return []
-    metric = metric_words(whole.metric)
-    of_a, of_b = f"{whole.a}: {metric}", f"{whole.b}: {metric}"
+    of_a, of_b = (f"{name}: {metric_words(whole.metric)}" for name in (whole.a, whole.b))
     within = Table.of(
         summary.weights[:ON_A_PAGE],
-        [
-            Words(summary.column, "group"),
-            Column(of_a, "score_a", points),
-            Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
-            Column(of_b, "score_b", points),
-            Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
-            Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
-        ],
+        Words(summary.column, "group"),
+        Column(of_a, "score_a", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
+        Column(of_b, "score_b", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
+        Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
         title=f"Simpson's paradox, 1: within each {summary.column}",
-        notes=(_WEIGHTS,),
+        notes="A weight is the group's share of the denominator of the system's overall score, "
+        "which is the sum of scores times weights.",
     )
     together = Table.of(
         [whole],
-        [
-            Words("", lambda _: _ALL),
-            Column(of_a, "score_a", points),
-            Column(of_b, "score_b", points),
-            Column("difference", lambda whole: signed_points(whole.difference, 2)),
-        ],
+        Words("", lambda _: _ALL),
+        Column(of_a, "score_a", points),
+        Column(of_b, "score_b", points),
+        Column("difference", lambda whole: signed_points(whole.difference, 2)),
         title="Simpson's paradox, 2: all groups together",
     )
     return [within, together]
@@ -319,16 +304,15 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
 def _headline(result: DatasetComparisons) -> Answer:
     """Say on how many data sets one system is better."""
     better, worse = result.better.bonferroni, result.worse.bonferroni
-    sets, said = f"of {counted(len(result), 'data set')}", result.verdicts[:1]
+    sets = f"of {counted(len(result), 'data set')}"
     parts = [
         f"{name} better on at least {count} {sets}"
         for name, count in ((result.b, better), (result.a, worse))
         if count
     ]
-    if not parts:
-        return Answer(f"Not established on any {sets}", "open", said)
-    state = "open" if better and worse else "better" if better else "worse"
-    return Answer("; ".join(parts), state, said)
+    state = {(True, False): "better", (False, True): "worse"}.get((better > 0, worse > 0), "open")
+    words = "; ".join(parts) or f"Not established on any {sets}"
+    return Answer(words, state, result.verdicts[:1])
 
 
 def _of_datasets(result: DatasetComparisons) -> _Differences:
@@ -337,16 +321,6 @@ def _of_datasets(result: DatasetComparisons) -> _Differences:
         f"larger of the exact test and Student's by unit. The mean gives every data set the same "
         f"weight, the pooled difference every unit."
     )
-    return _Differences(_dataset_rows(result), "data set", result, "p", note)
-
-
-@on_own_scale
-def datasets_figure(result: DatasetComparisons) -> Figure:
-    """Draw the forest plot of all data sets."""
-    return figure(_of_datasets(result).picture())
-
-
-def _dataset_rows(result: DatasetComparisons) -> list[_ForestRow]:
     limit = (1 - result.level) * (1 + 1e-9)
     rows = [
         _ForestRow(
@@ -362,27 +336,28 @@ def _dataset_rows(result: DatasetComparisons) -> list[_ForestRow]:
     rows.append(_ForestRow("mean", units, result.mean, whole=True))
     if pooled is not None:
         rows.append(_ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
-    return rows
+    return _Differences(rows, "data set", result, "p", note)
+
+
+@on_own_scale
+def datasets_figure(result: DatasetComparisons) -> Figure:
+    """Draw the forest plot of all data sets."""
+    return figure(_of_datasets(result).picture())
 
 
 def _counts(result: DatasetComparisons) -> Table:
     """Build the table of the partial-conjunction p-values of both directions."""
     better, worse = result.better, result.worse
-    note = (
-        f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of the "
-        f"data sets; by Fisher, if they are independent. The count is the last that is at most "
-        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
-        f"{worse.bonferroni} and {worse.fisher} for {result.a}."
-    )
     return Table.of(
         range(len(better.p_bonferroni)),
-        [
-            Words("at least", lambda i: str(i + 1)),
-            Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
-            Column("if independent", better.p_fisher.__getitem__, pvalue),
-            Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
-            Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
-        ],
+        Words("at least", lambda i: str(i + 1)),
+        Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+        Column("if independent", better.p_fisher.__getitem__, pvalue),
+        Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+        Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
         title="p of being better on at least so many data sets",
-        notes=(note,),
+        notes=f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of "
+        f"the data sets; by Fisher, if they are independent. The count is the last that is at most "
+        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
+        f"{worse.bonferroni} and {worse.fisher} for {result.a}.",
     )

@@ -5,8 +5,16 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Answer, Column, Document, Table, Words, payload
-from probative.reporting.headlines import gate_answers, upper
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Table,
+    Words,
+    gate_answers,
+    payload,
+    upper,
+)
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
@@ -14,10 +22,6 @@ if TYPE_CHECKING:
 
     from probative.results import GateVerdict, Ledger, TestSet, TestSetUse
 
-_HEADS = (
-    "shown: uses after which scores were shown; next: threshold for 1 − P at the next use; left: "
-    "uses until the required difference has doubled"
-)
 _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 
 
@@ -25,14 +29,12 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
     """Build the document of verdicts alone: no score, difference or probability."""
     table = Table.of(
         verdicts,
-        [
-            Words("challenger", "b"),
-            Words("baseline", "a"),
-            Words("score", lambda verdict: metric_name(verdict.metric, verdict.match)),
-            Words("gate", "kind"),
-            Words("margin", form=region),
-            Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
-        ],
+        Words("challenger", "b"),
+        Words("baseline", "a"),
+        Words("score", lambda verdict: metric_name(verdict.metric, verdict.match)),
+        Words("gate", "kind"),
+        Words("margin", form=region),
+        Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
     )
     records = [verdict.to_dict() for verdict in verdicts]
     for record in records:  # the fields of a use are columns of their own
@@ -50,9 +52,9 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
     """Build the document of the test sets of a ledger, with its uses if `uses`."""
     tables = [_set_table(ledger), *([_use_table(ledger)] if uses else [])]
-    notes = tuple(f"{_fingerprint(one.test_set)}: {one.state}." for one in ledger.sets)
+    notes = [f"{_fingerprint(one.test_set)}: {one.state}." for one in ledger.sets]
     if not ledger.uses:
-        tables, notes = [], ("No gate has used this ledger yet.",)
+        tables, notes = [], ["No gate has used this ledger yet."]
     return Document(
         title=f"Ledger of gates: {counted(len(ledger.sets), 'test set')}",
         payload=payload(
@@ -94,42 +96,36 @@ def _set_table(ledger: Ledger) -> Table:
 
     return Table.of(
         ledger.sets,
-        [
-            Words("test set", "test_set", _fingerprint),
-            Words("answer", form=lambda name: PurePath(name).name),
-            Words("candidates"),
-            Column("units"),
-            Column("looks"),
-            Column("passes"),
-            Column("shown"),
-            Column("next", lambda one: f"{one.threshold:.2g}"),
-            Column("left", left),
-        ],
+        Words("test set", "test_set", _fingerprint),
+        Words("answer", form=lambda name: PurePath(name).name),
+        Words("candidates"),
+        Column("units"),
+        Column("looks"),
+        Column("passes"),
+        Column("shown"),
+        Column("next", lambda one: f"{one.threshold:.2g}"),
+        Column("left", left),
         title="Test sets that gates have used",
-        notes=(_HEADS,),
+        notes="shown: uses after which scores were shown; next: threshold for 1 − P at the next "
+        "use; left: uses until the required difference has doubled",
     )
 
 
 def _use_table(ledger: Ledger) -> Table:
-    def gate(use: TestSetUse) -> str:
-        return f"{use.kind}, {region(use.margin)}" if use.margin else use.kind
-
     def verdict(use: TestSetUse) -> str:
         return ("passed" if use.passed else "failed") + ", scores shown" * use.scores_shown
 
     return Table.of(
         ledger.uses,
-        [
-            Words("time", lambda use: use.time[:16].replace("T", " ")),
-            Words("test set", "test_set", _fingerprint),
-            Words("challenger", "b"),
-            Words("baseline", "a"),
-            Words("score", "metric", metric_name),
-            Words("gate", gate),
-            Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
-            Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
-            Words("verdict", verdict),
-        ],
+        Words("time", lambda use: use.time[:16].replace("T", " ")),
+        Words("test set", "test_set", _fingerprint),
+        Words("challenger", "b"),
+        Words("baseline", "a"),
+        Words("score", "metric", metric_name),
+        Words("gate", lambda use: use.kind + (f", {region(use.margin)}" if use.margin else "")),
+        Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
+        Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
+        Words("verdict", verdict),
         title="Uses (times in UTC)",
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -40,7 +40,7 @@ _NAME_HEIGHT = 20.0  # height of a name above its row
 _WIDEST_NAME_BESIDE = 200.0  # widest name that is set beside its row
 _AXIS_HEIGHT = 43.0  # height of ticks and the name of the axis
 _SWATCH = 30.0  # width of a piece of a line in a legend, with the gap before the name
-_SERIES_COLOURS = 6  # in the style of the page
+_PAGE_COLOURS = ("s0", "s1", "s2", "s3", "s4", "s5")  # in the style of the page
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 BASELINE, CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
@@ -133,9 +133,8 @@ class Forest(Picture):
             if bar.words:
                 axis.text(1.02, i, bar.words, transform=across, va="center", fontsize=8)
             if bar.estimate != bar.estimate:
-                axis.text(
-                    0.02, i, "undefined", transform=across, va="center", fontsize=9, color="0.4"
-                )
+                soft: dict[str, Any] = {"va": "center", "fontsize": 9, "color": "0.4"}
+                axis.text(0.02, i, "undefined", transform=across, **soft)
                 continue
             if bar.runs:
                 dots: dict[str, Any] = {"alpha": 0.45, "markersize": 3, "markeredgewidth": 0}
@@ -174,20 +173,17 @@ class Density(Picture):
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
-        x, y, rope, height = self.x, self.y, self.rope, 130.0
-        scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
+        rope, height, peak = self.rope, 130.0, max(self.y) or 1.0
+        scale = _Scale.around([*self.x, 0.0], _MARGIN, _HALF - _MARGIN)
         top, bottom = _MARGIN + 34, _MARGIN + 34 + height
-        peak = max(y) or 1.0
         parts = scale.axis(bottom, self.axis)
         if rope > 0:
             left, right = scale(max(-rope, scale.low)), scale(min(rope, scale.high))
             parts.append(_rect(left, top, right - left, height, "rope"))
-        curve = [(a, bottom - height * b / peak) for a, b in zip(x, y, strict=True)]
-        for kind, part in (
-            ("area baseline", _clipped(curve, scale.low, -rope)),
-            ("area", _clipped(curve, rope, scale.high)),
-        ):
-            if part:
+        curve = [(a, bottom - height * b / peak) for a, b in zip(self.x, self.y, strict=True)]
+        sides = ("area baseline", scale.low, -rope), ("area", rope, scale.high)
+        for kind, low, high in sides:
+            if part := _clipped(curve, low, high):
                 outline = [(part[0][0], bottom), *part, (part[-1][0], bottom)]
                 parts.append(_path("polygon", [(scale(a), b) for a, b in outline], kind))
         parts.append(_path("polyline", [(scale(a), b) for a, b in curve], "outline"))
@@ -250,8 +246,7 @@ class Densities(Picture):
         curves, height = self.curves, 130.0
         solid = [curve for curve in curves if not curve.dashed]
         scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
-        top = _MARGIN + _NAME_HEIGHT * len(solid)
-        bottom = top + height
+        bottom = _MARGIN + _NAME_HEIGHT * len(solid) + height
         peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
         parts = scale.axis(bottom, self.axis)
         for row, curve in enumerate(solid):
@@ -292,31 +287,29 @@ class Histogram(Picture):
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
-        edges, probabilities, observed = self.edges, self.probabilities, self.observed
-        height = 120.0
+        observed, height = self.observed, 120.0
         # leave out empty ends, such as differences above 100 points
-        used = [k for k, p in enumerate(probabilities) if p > 0] or [0]
-        probabilities = probabilities[used[0] : used[-1] + 1]
-        edges = edges[used[0] : used[-1] + 2]
-        scale = _Scale.around([*edges, observed], _MARGIN, _HALF - _MARGIN)
+        used = [k for k, p in enumerate(self.probabilities) if p > 0] or [0]
+        shown = slice(used[0], used[-1] + 1)
+        bins = list(zip(self.probabilities, pairwise(self.edges), strict=True))[shown]
+        heights = [p / (b - a) if b > a else 0.0 for p, (a, b) in bins]
+        ends = [edge for _, pair in bins for edge in pair]
+        scale = _Scale.around([*ends, observed], _MARGIN, _HALF - _MARGIN)
         top, bottom = _MARGIN + 18, _MARGIN + 18 + height
-        heights = [
-            p / (b - a) if b > a else 0.0
-            for p, a, b in zip(probabilities, edges[:-1], edges[1:], strict=True)
-        ]
         peak = max(heights, default=1.0) or 1.0
         parts = scale.axis(bottom, self.axis)
-        for value, a, b in zip(heights, edges[:-1], edges[1:], strict=True):
+        for value, (_, (a, b)) in zip(heights, bins, strict=True):
             # edges separate extreme differences from the others
             extreme = max(abs(a), abs(b)) > abs(observed) * (1 + 1e-9)
             size, width = height * value / peak, max(scale(b) - scale(a) - 0.6, 0.3)
             kind = "bin extreme" if extreme else "bin"
             parts.append(_rect(scale(a), bottom - size, width, size, kind))
         parts.append(_line(scale(observed), top - 6, scale(observed), bottom, "observed"))
-        anchor = "end" if scale(observed) > _HALF / 2 else "start"
-        parts.append(
-            _text(scale(observed), _MARGIN + 4, f"observed {points(observed)}", "share", anchor)
+        anchor, words = (
+            "end" if scale(observed) > _HALF / 2 else "start",
+            f"observed {points(observed)}",
         )
+        parts.append(_text(scale(observed), _MARGIN + 4, words, "share", anchor))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
 
@@ -346,6 +339,10 @@ class Lines(Picture):
     baseline: bool = False  # the first series has the colour of the baseline
     in_points: bool = False  # the values of the horizontal axis are in points, too
 
+    def _colours(self, palette: Sequence[str]) -> list[str]:
+        colours = [palette[i % len(palette)] for i in range(len(self.series))]
+        return [*colours[1::-1], *colours[2:]] if self.baseline else colours
+
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
         height, left, right = 230.0, 46.0, _WIDTH - _MARGIN
@@ -355,14 +352,11 @@ class Lines(Picture):
         across = _Scale.around([x for one in self.series for x in one.x], left, right)
         values = [v for s in self.series for v in (*s.estimate, *s.low, *s.high) if v == v]
         up = _Scale.around([*values, *[0.0] * self.zero] or [0.0, 1.0], bottom, top)
-        colours = [f"s{i % _SERIES_COLOURS}" for i in range(len(self.series))]
-        if self.baseline:
-            colours[:2] = colours[1::-1]
-        kinds = zip(colours, self.series, strict=True)
-        colours = ["reference" if one.reference else colour for colour, one in kinds]
+        kinds = zip(self._colours(_PAGE_COLOURS), self.series, strict=True)
+        drawn = [("reference" if one.reference else colour, one) for colour, one in kinds]
         parts = [
             _rect(across(a), top, across(b) - across(a), height, f"area {colour}")
-            for colour, one in zip(colours, self.series, strict=True)
+            for colour, one in drawn
             for a, b in one.ranges
         ]
         for value, words in up.ticks(room=30):
@@ -374,7 +368,7 @@ class Lines(Picture):
             parts.append(_line(left, up(0), right, up(0), "zero"))
         if self.stop is not None:
             parts.append(_line(across(self.stop), top, across(self.stop), bottom, "zero"))
-        for colour, one, (place, row) in zip(colours, self.series, names, strict=True):
+        for (colour, one), (place, row) in zip(drawn, names, strict=True):
             name = _short(one.name, right - left - _SWATCH)
             parts += _key(place, _MARGIN + 4 + _NAME_HEIGHT * row, name, colour)
             there = [k for k, value in enumerate(one.estimate) if value == value]
@@ -391,25 +385,20 @@ class Lines(Picture):
 
     def draw(self, axis: Axes) -> None:
         """Draw the picture with matplotlib."""
-        colours = [COLOURS[i % len(COLOURS)] for i in range(len(self.series))]
-        if self.baseline:
-            colours[:2] = colours[1::-1]
-        series = self.series
-        if self.in_points:
-            series = [replace(one, x=_points(one.x)) for one in series]
-        for i, (one, colour) in enumerate(zip(series, colours, strict=True)):
+        for i, (one, colour) in enumerate(zip(self.series, self._colours(COLOURS), strict=True)):
+            x = _points(one.x) if self.in_points else one.x
             if one.reference:
-                axis.plot(one.x, _points(one.estimate), **_ZERO)
+                axis.plot(x, _points(one.estimate), **_ZERO)
                 continue
             for start, end in one.ranges:
                 axis.axvspan(start, end, color=colour, alpha=0.12, linewidth=0)
-            single = len(set(one.x)) == len(one.x) <= _MOST_MARKED  # corners of steps are no points
+            single = len(set(x)) == len(x) <= _MOST_MARKED  # corners of steps are no points
             low, high = _points(one.low), _points(one.high)
-            axis.fill_between(one.x, low, high, color=colour, alpha=0.15, linewidth=0)
-            if len(one.x) == 1:
-                axis.vlines(one.x, low, high, color=colour)
+            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            if len(x) == 1:
+                axis.vlines(x, low, high, color=colour)
             axis.plot(
-                one.x,
+                x,
                 _points(one.estimate),
                 color=colour,
                 marker="ovs^DPX"[i % 7] if single else None,
@@ -418,9 +407,8 @@ class Lines(Picture):
                 label=safe_name(one.name),
             )
             if one.peak is not None:
-                axis.plot(
-                    one.peak[0], 100 * one.peak[1], "*", color=colour, markersize=11, zorder=4
-                )
+                star: dict[str, Any] = {"color": colour, "markersize": 11, "zorder": 4}
+                axis.plot(one.peak[0], 100 * one.peak[1], "*", **star)
         if self.zero:
             axis.axhline(0, **_ZERO)
         if self.stop is not None:
@@ -451,23 +439,19 @@ class Shares(Picture):
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
-        parts = self.parts
-        height, row = 22.0, _NAME_HEIGHT + 4
-        room = _HALF - 2 * _MARGIN
-        drawn: list[str] = []
-        at = _MARGIN
-        for part in parts:
+        height, row, room, at = 22.0, _NAME_HEIGHT + 4, _HALF - 2 * _MARGIN, _MARGIN
+        drawn = []
+        for part in self.parts:
             width = room * part.share
             drawn.append(_rect(at, _MARGIN, max(width - 1, 0), height, f"part {part.colour}"))
             at += width
-        for i, part in enumerate(parts):
+        for i, part in enumerate(self.parts):
             y = _MARGIN + height + row * (i + 1)
             drawn.append(_rect(_MARGIN, y - 11, 12, 12, f"part {part.colour}"))
             words = _short(part.name, room - 90)
             drawn.append(_text(_MARGIN + 20, y, words, "name", "start"))
             drawn.append(_text(_HALF - _MARGIN, y, f"{100 * part.share:.0f} %", "name", "end"))
-        bottom = _MARGIN + height + row * len(parts) + _MARGIN
-        return drawn, bottom, _HALF
+        return drawn, 2 * _MARGIN + height + row * len(self.parts), _HALF
 
 
 # --- As SVG
@@ -706,14 +690,9 @@ def _draw_legend(drawn: Figure, pictures: Sequence[Picture]) -> None:
         return
     widths = [0.5 + 0.068 * len(label) for label in found]  # inches
     room = drawn.get_figwidth()
-    drawn.legend(
-        list(found.values()),
-        list(found),
-        loc="outside lower center",
-        ncols=len(found) if sum(widths) < room else max(1, int(room / max(widths))),
-        frameon=False,
-        fontsize=9,
-    )
+    columns = len(found) if sum(widths) < room else max(1, int(room / max(widths)))
+    how: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": 9}
+    drawn.legend(list(found.values()), list(found), loc="outside lower center", **how)
 
 
 def _points(values: Sequence[float]) -> list[float]:

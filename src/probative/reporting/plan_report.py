@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,18 +32,15 @@ if TYPE_CHECKING:
 @on_own_scale
 def plan_document(plan: Plan) -> Document:
     """Build the document of a plan: difference, power and number of units."""
-    unit = plan.by
     signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
-    commas = "{:,}".format
+    commas, said = "{:,}".format, _sentence(plan, plan.by)
     table = Table.of(
         [plan],
-        [
-            Words("score", "metric"),
-            Column("difference", form=points),
-            Column("power", form=number),
-            Column(f"{unit}s", "units", lambda units: "–" if units is None else commas(units)),
-            Column("observed", "observed_units", commas),
-        ],
+        Words("score", "metric"),
+        Column("difference", form=points),
+        Column("power", form=number),
+        Column(f"{plan.by}s", "units", lambda units: "–" if units is None else commas(units)),
+        Column("observed", "observed_units", commas),
         title="Sample size",
     )
     return Document(
@@ -50,8 +48,8 @@ def plan_document(plan: Plan) -> Document:
         payload=payload("plan", signed, **plan.to_dict()),
         tables=(table,),
         records=(plan.to_dict(),),
-        notes=(_sentence(plan, unit), signed),
-        headline=(Answer(*_headline(plan), (_sentence(plan, unit),)),),
+        notes=(said, signed),
+        headline=(Answer(*_headline(plan), (said,)),),
     )
 
 
@@ -116,24 +114,23 @@ def _runs_headline(plan: RunsPlan) -> Answer:
 
 def _grid(plan: RunsPlan) -> Table:
     """Build the table of half-widths and power, and the units that the power needs."""
-    unit = plan.by
-    heads = ("runs each", *(f"{n:,} {unit}s" for n in plan.units), f"{unit}s needed")
-    rows = []
-    lines = zip(plan.runs, plan.half_widths, plan.powers, plan.units_needed, strict=True)
-    for runs, widths, powers, needed in lines:
-        cells = [
-            (Strong if power >= plan.power else str)(f"±{points(width)} ({number(power, 2)})")
-            for width, power in zip(widths, powers, strict=True)
-        ]
-        rows.append((f"{runs}", *cells, "–" if needed is None else f"{needed:,}"))
-    return Table(
-        heads,
-        tuple(rows),
-        title=(
-            f"± half the width of the {100 * plan.level:g} % interval for procedures"
-            f"{scale_word(' (', ')')}, and the power to detect "
-            f"{points(plan.difference)}{scale_word()}"
-        ),
+
+    def cell(i: int, j: int) -> str:
+        power = plan.powers[i][j]
+        text = f"±{points(plan.half_widths[i][j])} ({number(power, 2)})"
+        return Strong(text) if power >= plan.power else text
+
+    def needed(i: int) -> str:
+        units = plan.units_needed[i]
+        return "–" if units is None else f"{units:,}"
+
+    return Table.of(
+        range(len(plan.runs)),
+        Words("runs each", lambda i: f"{plan.runs[i]}"),
+        *(Column(f"{n:,} {plan.by}s", partial(cell, j=j)) for j, n in enumerate(plan.units)),
+        Column(f"{plan.by}s needed", needed),
+        title=f"± half the width of the {100 * plan.level:g} % interval for procedures"
+        f"{scale_word(' (', ')')}, and the power to detect {points(plan.difference)}{scale_word()}",
         bold_note=f"bold: power {number(plan.power, 2)} or more",
     )
 
@@ -187,40 +184,23 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     widths = factor() * surface.half_widths
     low, high = float(widths.min()), float(widths.max())
     levels = [value for value in _ROUND if low < value < high] or [(low + high) / 2]
-    lines = axis.contour(
-        surface.units,
-        surface.runs,
-        widths,
-        levels=levels[:: -(-len(levels) // _MOST_LINES)],
-        colors="0.45",
-        linewidths=1,
-    )
+    levels = levels[:: -(-len(levels) // _MOST_LINES)]
+    grid = surface.units, surface.runs
+    lines = axis.contour(*grid, widths, levels=levels, colors="0.45", linewidths=1)
     axis.clabel(lines, fmt=lambda value: f"±{value:g}", fontsize=8)
     reached = surface.powers.max() >= plan.power > surface.powers.min()
     if reached:
-        axis.contourf(
-            surface.units,
-            surface.runs,
-            surface.powers,
-            levels=[plan.power, 1.01],
-            colors=[COLOURS[5]],
-            alpha=0.35,
-        )
-    now = (plan.n_runs_a + plan.n_runs_b) / 2
-    axis.plot(
-        plan.observed_units, now, "o", color=COLOURS[1], markersize=6, zorder=3, clip_on=False
-    )
+        shade: dict[str, Any] = {"colors": [COLOURS[5]], "alpha": 0.35}
+        axis.contourf(*grid, surface.powers, levels=[plan.power, 1.01], **shade)
+    dot: dict[str, Any] = {"color": COLOURS[1], "markersize": 6, "zorder": 3, "clip_on": False}
+    axis.plot(plan.observed_units, (plan.n_runs_a + plan.n_runs_b) / 2, "o", **dot)
     axis.set_yticks(plan.runs, [str(number) for number in plan.runs])
     axis.set_xticks(plan.units, [f"{number:,}" for number in plan.units], rotation=30, ha="right")
     axis.minorticks_off()
     axis.set_xlabel(f"{plan.by}s")
     axis.set_ylabel("runs per system")
-    shaded = (
-        f"; shaded: {factor() * plan.difference:.3g}{scale_word()} are detected with power "
-        f"{plan.power:g}"
-        if reached
-        else ""
-    )
+    detected = f"{factor() * plan.difference:.3g}{scale_word()} are detected"
+    shaded = f"; shaded: {detected} with power {plan.power:g}" if reached else ""
     axis.set_title(
         f"{metric_name(plan.metric)}: half the width of the {100 * plan.level:g} % interval"
         f"{scale_word(', ')}\ndot: as now{shaded}",

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from math import isfinite, isnan
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import base_name, methods_of
-from probative.reporting.compare_report import comparison_part
+from probative.reporting.compare_report import (
+    EXAMPLE_WORDS,
+    base_name,
+    comparison_part,
+    methods_of,
+    shown_examples,
+)
 from probative.reporting.document import (
     Answer,
     Column,
@@ -19,16 +27,26 @@ from probative.reporting.document import (
     Tracks,
     Words,
     differed,
+    estimate_in_full,
+    estimated,
     payload,
     scored,
+    upper,
 )
 from probative.reporting.escape import plain
-from probative.reporting.headlines import upper
 from probative.reporting.pictures import COLOURS, Bar, Forest, figure
-from probative.reporting.runs_report import has_runs, of_kind, spread_table
-from probative.reporting.score_report import about, oddities
+from probative.reporting.render import as_csv, as_html, as_json
+from probative.reporting.score_report import (
+    about,
+    has_runs,
+    label_table,
+    oddities,
+    of_kind,
+    spread_table,
+)
 from probative.wording.numbers import (
     counted,
+    equals,
     factor,
     metric_name,
     metric_words,
@@ -40,16 +58,27 @@ from probative.wording.numbers import (
     scale_word,
     signed_points,
 )
-from probative.wording.ranking import short_letters
+from probative.wording.summaries import short_letters
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.results import Interval, RankedPair, RankedSystem, Ranking
+    from probative.results import (
+        Board,
+        Example,
+        Interval,
+        LabelExample,
+        RankedPair,
+        RankedSystem,
+        Ranking,
+        Submission,
+        SystemScores,
+    )
 
 
 # --- Content of the page of a leaderboard
@@ -117,12 +146,8 @@ _RISING = ("system", "rank", "ties")  # columns that are sorted from low to high
 
 def _sort_values(system: RankedSystem, heads: Sequence[str]) -> list[Any]:
     """Return the value by which each column is sorted: names as text, the rest as numbers."""
-    values = {
-        "system": system.name,
-        "rank": system.rank_low + system.rank_high / 1e6,
-        "ties": system.letters,
-        "P(best)": system.p_best,
-    }
+    values: dict[str, Any] = {"system": system.name, "ties": system.letters}
+    values |= {"rank": system.rank_low + system.rank_high / 1e6, "P(best)": system.p_best}
     return [values.get(head, system.estimate) for head in heads]
 
 
@@ -140,18 +165,14 @@ def _labels(ranking: Ranking) -> list[str]:
 
 
 def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
-    notes = []
+    absent, most = [], "at most. JSON and CSV have all."
     if not labels and any(system.by_label for system in ranking.systems):
-        notes.append(
-            f"Scores by label are left out here: the page holds {_MOST_SCORES_BY_LABEL:,} of them "
-            f"at most. JSON and CSV have all."
-        )
+        holds = f"the page holds {_MOST_SCORES_BY_LABEL:,} of them"
+        absent.append(f"Scores by label are left out here: {holds} {most}")
     if not held:
-        notes.append(
-            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_MOST_PAIRS:,} "
-            f"at most. JSON and CSV have all."
-        )
-    return notes
+        pairs = f"The {len(ranking.pairs):,} pairs are left out here"
+        absent.append(f"{pairs}: the page holds {_MOST_PAIRS:,} {most}")
+    return absent
 
 
 def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
@@ -182,9 +203,8 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
         return "the same everywhere"
     if isnan(pair.p_adjusted):
         return "no evidence"
+    p = f"{'adjusted ' * (len(ranking.pairs) > 1)}p {p_equals(pair.p_adjusted)}"
     decision = "decided" if pair.decided else "not established"
-    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
-    p = f"{adjusted}p {p_equals(pair.p_adjusted)}"
     return f"{signed_points(pair.difference)}{scale_word()}, {p}, {decision}"
 
 
@@ -194,12 +214,9 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     if len(ranking.pairs) == 1:
         return "The comparison of the two systems."
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
-    which = (
-        "Every pair"
-        if len(in_full) == len(ranking.pairs)
-        else f"{len(in_full):,} of the {len(ranking.pairs):,} pairs, those of the leader and of "
-        f"neighbours first,"
-    )
+    some = f"{len(in_full):,} of the {len(ranking.pairs):,} pairs"
+    which = f"{some}, those of the leader and of neighbours first,"
+    which = "Every pair" if len(in_full) == len(ranking.pairs) else which
     return (
         f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
         f"intervals hold for that pair alone, so most are narrower than those above, which hold "
@@ -217,14 +234,12 @@ def _elsewhere(
     if has_runs(ranking.scores):
         words = "Two systems with several runs have two verdicts, on these models and on new runs."
         return f"{words} compare shows both, pair by pair.", ""
-    which = "others" if in_full else "pairs"
+    words = f"The {'others' if in_full else 'pairs'} are not compared in full on this page"
     if command is None:
-        words = "compare does that for two systems, rank for as many pairs as its comparisons say."
-        return f"The {which} are not compared in full on this page: {words}", ""
-    words = (
-        "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
-    )
-    return f"The {which} are not compared in full on this page. {words}", command.of("A", "B")
+        how = "compare does that for two systems, rank for as many pairs as its comparisons say."
+        return f"{words}: {how}", ""
+    how = "This command does it, with two systems for A and B; a pair that is chosen shows its own:"
+    return f"{words}. {how}", command.of("A", "B")
 
 
 def _methods(ranking: Ranking) -> list[tuple[str, str]]:
@@ -340,7 +355,7 @@ def rank_document(
     content = ranking.to_dict()
     del content["level"]
     board = leaderboard_table(ranking)
-    pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
+    pairs = _pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
     runs = spread_table(ranking) if has_runs(ranking.scores) else None
     unseen = () if pairs else (f"JSON and CSV have all {len(ranking.pairs):,} pairs.",)
     return Document(
@@ -382,13 +397,11 @@ def leaderboard_table(ranking: Ranking) -> Table:
     rest = next((i for i, low in enumerate(ranks) if i and low > 1 == ranks[i - 1]), None)
     return Table.of(
         ranking.ranking,
-        [
-            Words("system", "name"),
-            Column(metric_words(ranking.metric), scored),
-            Column("rank", rank_set),
-            Column("ties", "letters", short_letters, drop=2),
-            Column("P(best)", "p_best", chance, drop=1),
-        ],
+        Words("system", "name"),
+        Column(metric_words(ranking.metric), scored),
+        Column("rank", rank_set),
+        Column("ties", "letters", short_letters, drop=2),
+        Column("P(best)", "p_best", probability, drop=1),
         title=about(ranking.scores, "Leaderboard, " + metric_words(ranking.metric)),
         notes=oddities(ranking.scores),
         details=_leaderboard_notes(ranking),
@@ -396,16 +409,10 @@ def leaderboard_table(ranking: Ranking) -> Table:
     )
 
 
-def chance(value: float) -> str:
-    """Format a probability; an undefined one as a dash."""
-    return "–" if isnan(value) else probability(value)
-
-
 def rank_set(system: RankedSystem) -> str:
     """Return the ranks that a system may have: 2, or 2–4."""
-    if system.rank_low == system.rank_high:
-        return str(system.rank_low)
-    return f"{system.rank_low}–{system.rank_high}"
+    low, high = system.rank_low, system.rank_high
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _leaderboard_notes(ranking: Ranking) -> list[str]:
@@ -440,32 +447,25 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
 def _surer_than_tests(ranking: Ranking) -> bool:
     """Return True if P(best) of the first is high, but a test does not decide it."""
     first, *others = ranking.ranking
-    if not first.p_best >= ranking.level:
-        return False
-    pairs = [ranking.pair(first.name, system.name) for system in others]
-    return any(not pair.decided and abs(pair.difference) > 0 for pair in pairs)
+    pairs = (ranking.pair(first.name, system.name) for system in others)
+    return first.p_best >= ranking.level and any(
+        not pair.decided and abs(pair.difference) > 0 for pair in pairs
+    )
 
 
-def pair_table(ranking: Ranking) -> Table:
+def _pair_table(ranking: Ranking) -> Table:
     """Build the table of all pairs: difference, simultaneous interval, p-values."""
     return Table.of(
         ranking.pairs,
-        [
-            Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
-            Column("difference", _difference),
-            Column("p", "pvalue", pvalue, drop=1),
-            Column("p adjusted", "p_adjusted", pvalue),
-        ],
+        Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
+        Column("difference", lambda pair: (Strong if pair.decided else str)(differed(pair))),
+        Column("p", "pvalue", pvalue, drop=1),
+        Column("p adjusted", "p_adjusted", pvalue),
         title=f"The pair, with its {100 * ranking.level:g} % interval"
         if len(ranking.pairs) == 1
         else f"All pairs, with {100 * ranking.level:g} % intervals that hold for all at once",
         bold_note="Decided differences are in bold.",
     )
-
-
-def _difference(pair: RankedPair) -> str:
-    text = differed(pair)
-    return Strong(text) if pair.decided else text
 
 
 # --- Figure: scores with intervals, and bars that join ties
@@ -514,3 +514,382 @@ def _draw_ties(axis: Axes, groups: list[list[int]]) -> None:
     axis.grid(visible=False)
     axis.spines[["left", "bottom"]].set_visible(False)
     axis.set_title("ties" if groups else "no ties", fontsize=9)
+
+
+# --- Board of submissions, and its site
+
+
+def board_document(board: Board) -> Document:
+    """Build the document of a board: the leaderboard, and the refused submissions."""
+    ranked, tables = Document("", {}, (), ()), _other_tables(board)
+    if board.ranking is not None:
+        ranked, table = rank_document(board.ranking), leaderboard_table(board.ranking)
+        tables.insert(0, table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))]))
+    done = (
+        f"{counted(len(board.submissions), 'submission')}: {board}; "
+        f"{counted(board.pairs_tested, 'pair')} tested, {board.pairs_reused:,} reused."
+    )
+    return replace(
+        ranked,
+        title=board.title or f"Board of {counted(len(board.submissions), 'submission')}",
+        payload=_board_payload(board)
+        | {"pairs_tested": board.pairs_tested, "pairs_reused": board.pairs_reused},
+        tables=tuple(tables),
+        records=(*({"kind": "submission", **one} for one in board.records()), *ranked.records),
+        notes=(*ranked.notes[:1], done, board.signature),
+    )
+
+
+def _board_payload(board: Board) -> dict[str, Any]:
+    """Return the JSON contract: the submissions, and the payload of a ranking."""
+    content: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
+    if board.ranking is not None:
+        content = board.ranking.to_dict()
+        del content["level"]
+    front = {"title": board.title, "date": board.date}
+    told: dict[str, Any] = {key: words for key, words in front.items() if words is not None}
+    return payload("board", board.signature, **told, submissions=board.records(), **content)
+
+
+def _other_tables(board: Board) -> list[Table]:
+    """Build the tables of submissions that were not scored, and of remarks on descriptions."""
+    refused = [one for one in board.submissions if one.status == "refused"]
+    remarks = [(one.name, words) for one in board.submissions for words in one.remarks or ()]
+    name, remark = Words("submission", itemgetter(0)), Words("remark", itemgetter(1))
+    tables = [
+        Table.of(
+            refused, Words("submission", "name"), Words("reason", "error"), title="Not scored"
+        ),
+        Table.of(remarks, name, remark, title="Remarks"),
+    ]
+    return [table for table in tables if table.rows]
+
+
+# --- Pages and files of the site
+
+if TYPE_CHECKING:
+    Pair = tuple[str, str]
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_DOWNLOADS = (
+    ("board.json", "everything"),
+    ("leaderboard.csv", "the leaderboard"),
+    ("scores.csv", "all scores of every system and label"),
+    ("pairs.csv", "all pairs"),
+    ("submissions.csv", "the submissions, with the reasons why some were not scored"),
+)
+
+
+def board_pages(
+    board: Board, pairs: Sequence[Pair], examples: Mapping[Pair, Sequence[Example | LabelExample]]
+) -> dict[str, str]:
+    """Return the files of the site, content by path."""
+    # `pairs` that have a page are named lower system first; `examples` are sentences on which they
+    # differ, if these may be shown
+    # the site must not depend on what was cached when it was built
+    steady = tuple(
+        replace(one, status="scored") if one.status == "reused" else one
+        for one in board.submissions
+    )
+    address = {} if board.ranking is None else _addresses(board.ranking)
+    site = _Site(replace(board, submissions=steady), address, set(pairs))
+    files = {"index.html": site.index(), **site.downloads()}
+    if board.ranking is None:
+        return files
+    for system in board.ranking.ranking:
+        files[f"systems/{site.address[system.name]}.html"] = site.system(system)
+    for pair in pairs:
+        files[f"pairs/{site.pair_address(pair)}.html"] = site.pair(pair, examples.get(pair, ()))
+    return files
+
+
+def _addresses(ranking: Ranking) -> dict[str, str]:
+    """Return the file name of the page of every system: its name, if that is safe and unique."""
+    names = [system.name for system in ranking.ranking]
+    times = Counter(name.casefold() for name in names)
+    return {
+        name: name
+        if _PLAIN.fullmatch(name) and times[name.casefold()] == 1
+        else f"{_plain_part(name)}.{_short_digest(name)}"
+        for name in names
+    }
+
+
+def _plain_part(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "system"
+
+
+def _short_digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+@dataclass(frozen=True)
+class _Site:
+    """Board, with the addresses of the pages of its systems and pairs."""
+
+    board: Board
+    address: Mapping[str, str]
+    pairs: set[Pair]
+
+    @property
+    def ranking(self) -> Ranking:
+        if self.board.ranking is None:
+            raise ValueError("no system, no page")
+        return self.board.ranking
+
+    def pair_address(self, pair: Pair) -> str:
+        parts = [_plain_part(name) for name in pair]
+        return f"{parts[1]}.{parts[0]}.{_short_digest(chr(0).join(pair))}"
+
+    def index(self) -> str:
+        """Render the page of the leaderboard."""
+        about = _safe_html(self.board.about or "")
+        more = {"site": self.board, "about": about, "files": _DOWNLOADS}
+        others = _other_tables(self.board)
+        if self.board.ranking is None:
+            why = "No submission could be scored" if others else "No submissions yet"
+            title = self.board.title or "Leaderboard"
+            return self._page(title, Answer(why, "open"), others, **more)
+        pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
+        document = rank_document(self.board.ranking, pages=pages)
+        shown = document.content()
+        names = [own.name for own in self.board.ranking.ranking]
+        links = tuple(f"systems/{self.address[name]}.html" for name in names)
+        content = {
+            **shown,
+            **more,
+            "board": replace(shown["board"], links=links),
+            "described_by": [self._submission(name) for name in names],
+            "others": others,
+        }
+        title = self.board.title or document.title
+        page = "leaderboard.html"
+        return as_html(replace(document, title=title, page=page, content=lambda: content))
+
+    def _submission(self, name: str) -> Submission:
+        found = (one for one in self.board.submissions if one.status != "refused")
+        return next(one for one in found if one.name == name)
+
+    def downloads(self) -> dict[str, str]:
+        """Return the files to download, content by name."""
+        ranking = self.board.ranking
+        systems, pairs, scored = (
+            getattr(ranking, name, ()) for name in ("ranking", "pairs", "systems")
+        )
+        return {
+            "board.json": as_json(Document("", _board_payload(self.board), (), ())),
+            "leaderboard.csv": _csv(own.to_dict() for own in systems),
+            "scores.csv": _csv(record for system in scored for record in system.records()),
+            "pairs.csv": _csv(own.to_dict() for own in pairs),
+            "submissions.csv": _csv(self.board.records()),
+        }
+
+    def system(self, own: RankedSystem) -> str:
+        """Render the page of one system."""
+        ranking = self.ranking
+        scores = ranking[own.name]
+        tables = [_score_table(ranking, scores)]
+        if scores.by_label:
+            tables.append(replace(label_table(ranking.scores, scores), title="By label"))
+        if len(ranking.ranking) > 1:
+            tables.append(self._rivals(own.name))
+        said = (_place(ranking, own),)
+        lead = Answer("Not ranked", "open", said)
+        if not isnan(own.estimate):
+            state = "better" if own.rank_high == 1 else "fact"
+            lead = Answer(f"Rank {rank_set(own)} of {len(ranking.ranking)}", state, said)
+        return self._page(own.name, lead, tables, way=self._way(), one=self._submission(own.name))
+
+    def _way(self, *names: str) -> tuple[tuple[str, str], ...]:
+        """Return the links to the first page and to the pages of systems."""
+        home = ("../index.html", self.board.title or "Leaderboard")
+        return (home, *((f"../systems/{self.address[name]}.html", name) for name in names))
+
+    def _rivals(self, name: str) -> Table:
+        """Build the table of one system against every other, in leaderboard order."""
+        ranking, found, links = self.ranking, [], []
+        for other in (own.name for own in ranking.ranking if own.name != name):
+            pair = ranking.pair(name, other)
+            own_page = f"{self.address[other]}.html"
+            of_both = f"../pairs/{self.pair_address((pair.a, pair.b))}.html"
+            links.append(of_both if (pair.a, pair.b) in self.pairs else own_page)
+            if pair.b == other:  # see it from this system
+                gap, low, high = -pair.difference, -pair.high, -pair.low
+                pair = replace(pair, a=other, b=name, difference=gap, low=low, high=high)
+            found.append(pair)
+
+        def decision(pair: RankedPair) -> str:
+            better = "better" if pair.difference > 0 else "worse"
+            return better if pair.decided else "not distinguished"
+
+        return Table.of(
+            found,
+            Words("other system", "a"),
+            Column("difference", lambda one: estimated(one.difference, one.low, one.high)),
+            Column("p adjusted", "p_adjusted", pvalue),
+            Words(f"{name} is", decision),
+            title=f"Against the others, {metric_words(ranking.metric)} in points",
+            notes=_interval_words(ranking),
+            track="difference",
+            links=tuple(links),
+        )
+
+    def pair(self, names: Pair, examples: Sequence[Example | LabelExample]) -> str:
+        """Render the page of two systems."""
+        ranking = self.ranking
+        pair = ranking.pair(*names)
+        difference = Table.of(
+            [pair],
+            Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
+            Column("points", lambda pair: estimated(pair.difference, pair.low, pair.high, 2)),
+            Column("P(better)", "p_b_better", probability),
+            Column("p", "pvalue", pvalue),
+            Column("p adjusted", "p_adjusted", pvalue),
+            Column("decided", lambda pair: "yes" if pair.decided else "no"),
+            title=f"Difference, {metric_words(ranking.metric)} in points",
+            notes=_interval_words(ranking),
+            track="difference",
+        )
+        below, above = ranking[pair.a], ranking[pair.b]
+        second = {score.metric: score for score in below.scores}
+        scores = [
+            (metric_words(score.metric), score, second[score.metric])
+            for score in above.scores
+            if score.metric in second
+        ]
+        tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
+        tables += _labels_of_both(above, below, ranking.metric)
+        words, state = (
+            (f"{pair.b} better", "better") if pair.decided else ("Not established", "open")
+        )
+        if pair.identical:
+            words, state = "Identical outputs", "equal"
+        return self._page(
+            f"{pair.b} and {pair.a}",
+            Answer(words, state, (_pair_sentence(pair, ranking),)),
+            tables,
+            way=self._way(*names[::-1]),
+            examples=shown_examples(examples),
+            example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
+        )
+
+    def _page(self, title: str, lead: Answer, tables: Sequence[Table], **more: Any) -> str:
+        content = {"way": (), "files": (), "examples": (), **more}
+        document = Document(
+            title,
+            payload("board", self.board.signature),
+            tuple(tables),
+            (),
+            page="board.html",
+            content=lambda: content,
+            headline=(lead,),
+        )
+        return as_html(document)
+
+
+def _safe_html(text: str) -> Markup:
+    """Return Markdown as HTML that can neither run nor load anything."""
+    # HTML in the text is shown as text, a picture becomes a link, and links lead to web pages or
+    # addresses of mail; headings start at the second level, below that of the page
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
+    reader.validateLink = _SAFE_LINK.match  # type: ignore[method-assign,assignment]
+    tokens = reader.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + 1, 6)}"
+        if token.type == "heading_open":
+            token.attrSet("class", "own")  # not listed among the sections of the page
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704  # escaped there
+
+
+_SAFE_LINK = re.compile(r"(https?://|mailto:)[^\s]+$", re.IGNORECASE)
+
+
+def _csv(records: Iterable[dict[str, Any]]) -> str:
+    return as_csv(Document("", {}, (), tuple(records)))
+
+
+def _place(ranking: Ranking, own: RankedSystem) -> str:
+    """Return the place of a system in a sentence."""
+    score = metric_name(ranking.metric, ranking.match)
+    if isnan(own.estimate):
+        return f"{own.name} has no {score}: {own.note or 'undefined'}."
+    ranks = f"between rank {own.rank_low} and rank {own.rank_high}"
+    ranks = f"rank {own.rank_low}" if own.rank_low == own.rank_high else ranks
+    best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
+    return (
+        f"{own.name}: {score} {points(own.estimate)} [{points(own.low, 1)}, "
+        f"{points(own.high, 1)}], {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
+    )
+
+
+def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
+    def name(score: Interval) -> str:
+        words = metric_words(score.metric)
+        return Strong(words) if score.metric == ranking.metric else words
+
+    counts = scores.counts
+    return Table.of(
+        scores.scores,
+        Words("metric", name),
+        Column("score", scored),
+        Words("note", when=any(score.note for score in scores.scores)),
+        title=f"Scores in points with {100 * ranking.level:g} % intervals",
+        notes=f"{counts.tp:,.0f} right, {counts.predicted:,.0f} returned, {counts.positives:,.0f} "
+        f"in gold.",
+        bold_note="The board ranks by the score in bold.",
+        track="estimate",
+    )
+
+
+def _interval_words(ranking: Ranking) -> str:
+    pairs = counted(len(ranking.pairs), "pair")
+    return (
+        f"{100 * ranking.level:g} % intervals that hold for all {pairs} at once; p is adjusted for "
+        f"their number ({ranking.adjustment.capitalize()})."
+    )
+
+
+def _pair_sentence(pair: RankedPair, ranking: Ranking) -> str:
+    both, p = f"{pair.b} and {pair.a}", f"adjusted p = {pvalue(pair.p_adjusted)}"
+    size = f"{points(pair.difference)} points"
+    if pair.identical:
+        return f"{both} have the same counts on every {ranking.by}."
+    if pair.decided:
+        return f"{pair.b} is better than {pair.a}: it scores {size} higher here ({p})."
+    if isnan(pair.p_adjusted):
+        return f"{both} cannot be compared: the score of one is undefined."
+    return f"{both} are not distinguished (difference {size}, {p})."
+
+
+def _both(
+    head: str, scores: Sequence[tuple[str, Interval, Interval]], names: Pair, title: str
+) -> Table:
+    """Build a table of names with the scores of two systems side by side."""
+    level = f" [{100 * scores[0][1].level:g} %]" if scores else ""
+    a, b = (Column(names[i] + level, itemgetter(1 + i), estimate_in_full) for i in (0, 1))
+    return Table.of(scores, Words(head, itemgetter(0)), a, b, title=title)
+
+
+def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
+    """Build a table of two systems side by side for every label that both have."""
+    second = {own.label: own.scores for own in below.by_label}
+    wanted = metric.removeprefix("macro_")
+    scores = [
+        (own.label, _of(own.scores, wanted), _of(second[own.label], wanted))
+        for own in above.by_label
+        if own.label in second
+    ]
+    if not scores:
+        return []
+    title = f"By label, {metric_words(_of(above.by_label[0].scores, wanted).metric)} in points"
+    return [_both("label", scores, (above.name, below.name), title)]
+
+
+def _of(scores: Sequence[Interval], metric: str) -> Interval:
+    """Return the score in this metric, or the last one if there is none."""
+    return next((score for score in scores if score.metric == metric), scores[-1])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Column, Table, Words, differed, scored
+from probative.reporting.document import Column, Table, Tracks, Words, differed, limits, scored
 from probative.results import RecordExample
 from probative.wording.numbers import brackets, counted, metric_words, points, pvalue, with_interval
 
@@ -32,22 +32,16 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
     known = any(path.required is not None for path in paths)
     return Table.of(
         paths[:_MOST_FIELDS],
-        [
-            Words("path"),
-            Words("types", form=", ".join),
-            Column("documents"),
-            Column("values"),
-            Words("required", form=lambda required: "yes" if required else "", when=known),
-            Words("examples", form=_examples, drop=int(known)),
-            Words("option to consider", "rule", when=known),
-        ],
+        Words("path"),
+        Words("types", form=", ".join),
+        Column("documents"),
+        Column("values"),
+        Words("required", form=lambda required: "yes" if required else "", when=known),
+        Words("examples", form=lambda values: ", ".join(map(_example, values)), drop=int(known)),
+        Words("option to consider", "rule", when=known),
         title=f"Paths in {counted(documents, 'document')}",
-        notes=(_left_out(paths, "paths"),),
+        notes=_left_out(paths, "paths"),
     )
-
-
-def _examples(values: Sequence[Any]) -> str:
-    return ", ".join(map(_example, values))
 
 
 def _example(value: Any) -> str:
@@ -68,13 +62,13 @@ def quality_lines(scores: Scores) -> list[str]:
     lines = []
     for system in scores.systems:
         if (found := system.outcomes) is not None:
-            own = next((s for s in system.scores if s.metric == "f1_of_documents"), None)
-            ends = "" if own is None else f" {brackets(own.low, own.high, 1)}"
+            ends = [s for s in system.scores if s.metric == "f1_of_documents"]
+            limits = "".join(f" {brackets(s.low, s.high, 1)}" for s in ends)
             lines.append(
                 f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
                 f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} "
                 f"documents have no error; the mean F1 of documents is "
-                f"{points(found.mean_f1, 1)}{ends}."
+                f"{points(found.mean_f1, 1)}{limits}."
             )
     return lines
 
@@ -124,41 +118,33 @@ def _higher(gap: Any) -> str:
     return f"by {with_interval(abs(gap.difference), low, high, 1)} points"
 
 
-class _Field(NamedTuple):
-    """Outcomes of a field with its score, if it is known."""
-
-    counts: Any
-    score: Any
-
-    @property
-    def typed(self) -> int:
-        """Return the number of leaves where the other side has another type."""
-        return int(self.counts.lost_type + self.counts.other_type)
+def _typed(counts: Any) -> int:
+    """Return the number of leaves of a field where the other side has another type."""
+    return int(counts.lost_type + counts.other_type)
 
 
 def field_table(scores: Scores, system: SystemScores) -> Table:
     """Build the table of fields, those with most errors first."""
     own = {entry.label: entry.scores[-1] for entry in system.by_label}
-    fields = [_Field(each, own.get(each.path)) for each in _outcomes(system)]
+    fields = _outcomes(system)
     shown = fields[:_MOST_FIELDS]
-    metric = next((each.score.metric for each in fields if each.score is not None), "f1")
+    metric = next((own[each.path].metric for each in fields if each.path in own), "f1")
     several = f": {system.name}" if len(scores.systems) > 1 else ""
-    known = all(each.score is not None for each in shown)
+    drawn = [limits(own[each.path]) for each in shown if each.path in own]
+    known = len(drawn) == len(shown)
     return Table.of(
         shown,
-        [
-            Words("field", "counts.path"),
-            Column("in gold", "counts.in_gold"),
-            Column("right", "counts.right"),
-            Column("other value", "counts.other_value"),
-            Column("missing", "counts.missing"),
-            Column("invented", "counts.invented"),
-            Column("other type", "typed", when=any(each.typed for each in shown)),
-            Column(metric_words(metric), "score", scored, when=known),
-        ],
+        Words("field", "path"),
+        Column("in gold", "in_gold"),
+        Column("right"),
+        Column("other value", "other_value"),
+        Column("missing"),
+        Column("invented"),
+        Column("other type", _typed, when=any(map(_typed, shown))),
+        Column(metric_words(metric), lambda each: own[each.path], scored, when=known),
         title=f"Fields by their errors{several}",
-        notes=(_left_out(fields, "fields"),),
-        track="score.estimate" if known else "",
+        notes=_left_out(fields, "fields"),
+        tracks=Tracks.of(drawn) if known else None,
     )
 
 
@@ -169,11 +155,9 @@ def _near_miss_table(system: SystemScores) -> Table | None:
         return None
     return Table.of(
         found.near_misses[:_MOST_NEAR_MISSES],
-        [
-            Words("rule for a field", "option"),
-            Column("would accept", "number"),
-            Column("F1 then", lambda miss: points(miss.f1, 1)),
-        ],
+        Words("rule for a field", "option"),
+        Column("would accept", "number"),
+        Column("F1 then", lambda miss: points(miss.f1, 1)),
         title=f"Values wrong in form only: {system.name}",
         notes=(
             f"{found.differ_in_form:,} of {found.wrong_values:,} wrong values differ only in form.",
@@ -207,17 +191,15 @@ def _field_differences(result: Comparisons, c: Comparison) -> Table:
     tested = any(e.pvalue is not None for e in ordered)
     return Table.of(
         ordered[:_MOST_FIELDS],
-        [
-            Words("field", "label"),
-            Column("in gold", count(a or b, "in_gold"), when=known),
-            Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
-            Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
-            Column(c.a, lambda e: points(e.score_a, 1), drop=4),
-            Column(c.b, lambda e: points(e.score_b, 1), drop=5),
-            Column("difference", differed),
-            Column("p", "pvalue", pvalue, when=tested, drop=1),
-            Column("p adjusted", "p_adjusted", pvalue, when=tested),
-        ],
+        Words("field", "label"),
+        Column("in gold", count(a or b, "in_gold"), when=known),
+        Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
+        Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
+        Column(c.a, lambda e: points(e.score_a, 1), drop=4),
+        Column(c.b, lambda e: points(e.score_b, 1), drop=5),
+        Column("difference", differed),
+        Column("p", "pvalue", pvalue, when=tested, drop=1),
+        Column("p adjusted", "p_adjusted", pvalue, when=tested),
         title=f"{c.b} against {c.a}, {metric_words(c.metric.removeprefix('macro_'))} by field",
         notes=(
             f"In points; {100 * c.level:g} % intervals, each on its own. p adjusted: randomisation "
@@ -308,7 +290,7 @@ def _bars(result: Comparisons) -> list[dict[str, Any]]:
 
 def _parts(found: Any, largest: int) -> list[dict[str, Any]]:
     numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
-    numbers["other type"] = found.lost_type + found.other_type
+    numbers["other type"] = _typed(found)
     return [
         {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
         for kind, n in numbers.items()
@@ -322,24 +304,27 @@ def _change_tables(result: Comparisons) -> list[Table]:
     return [
         Table.of(
             [c for c in result.changes or () if (c.a, c.b) == (a, b)],
-            [Words("field", "path"), Column("fixed"), Column("broken"), Words("documents", _where)],
+            Words("field", "path"),
+            Column("fixed"),
+            Column("broken"),
+            Words("documents", _where),
             title=f"What {b} fixes and breaks of {a}",
-            notes=("Gold fields that only one of the two has right.",),
+            notes="Gold fields that only one of the two has right.",
         )
         for a, b in pairs
     ]
 
 
 def _where(change: Any) -> str:
-    some = [
+    changes = (
+        ("fixed", change.fixed_in, change.fixed),
+        ("broken", change.broken_in, change.broken),
+    )
+    return "; ".join(
         f"{what} in {', '.join(where)}{', …' if number > len(where) else ''}"
-        for what, where, number in (
-            ("fixed", change.fixed_in, change.fixed),
-            ("broken", change.broken_in, change.broken),
-        )
+        for what, where, number in changes
         if where
-    ]
-    return "; ".join(some)
+    )
 
 
 def _row(row: FieldExample) -> dict[str, Any]:
@@ -355,11 +340,8 @@ def _row(row: FieldExample) -> dict[str, Any]:
         "classes": " ".join(["k-errors", *classes] if kinds else []),
         "gold": row.gold,
         "sides": [
-            {"kind": kind, "why": why, "parts": _differing(row.gold, said)}
-            for kind, why, said in (
-                (row.kind_a, row.why_a, row.said_a),
-                (row.kind_b, row.why_b, row.said_b),
-            )
+            {"kind": row.kind_a, "why": row.why_a, "parts": _differing(row.gold, row.said_a)},
+            {"kind": row.kind_b, "why": row.why_b, "parts": _differing(row.gold, row.said_b)},
         ],
     }
 

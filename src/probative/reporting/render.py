@@ -94,10 +94,9 @@ def _table_lines(table: Table, width: int, bold: Callable[[str], str]) -> list[s
     table, hidden = _fitted(table, width)
     lines = [bold(line) for line in note_lines(table.title, width)] if table.title else []
     if table.columns:
-        widths = _widths(table, width)
+        widths, words = _widths(table, width), table.word_columns
         line = " " + "─" * (sum(widths) + _GAP * (len(widths) - 1))
-        words = table.word_columns
-        lines += _row_lines(table.columns, widths, words, bold, all_bold=True)
+        lines += _row_lines([Strong(head) for head in table.columns], widths, words, bold)
         for place, row in enumerate(table.rows):
             lines += [line] if place in (0, table.rule) else []
             lines += _row_lines(row, widths, words, bold)
@@ -112,12 +111,7 @@ def _hidden_words(heads: Iterable[str]) -> str:
 
 
 def _row_lines(
-    row: Sequence[str],
-    widths: Sequence[int],
-    words: Sequence[bool],
-    bold: Callable[[str], str],
-    *,
-    all_bold: bool = False,
+    row: Sequence[str], widths: Sequence[int], words: Sequence[bool], bold: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield the lines of one row; those of words may be several."""
     cells = [
@@ -128,7 +122,7 @@ def _row_lines(
         parts = []
         for cell, texts, size, from_left in zip(row, cells, widths, words, strict=True):
             text = texts[k] if k < len(texts) else ""
-            shown = bold(text) if text and (all_bold or isinstance(cell, Strong)) else text
+            shown = bold(text) if text and isinstance(cell, Strong) else text
             blank = " " * (size - _cell_len(text))
             parts.append(shown + blank if from_left else blank + shown)
         yield (" " + (" " * _GAP).join(parts)).rstrip()
@@ -173,11 +167,9 @@ def _draw_tracks(table: Table, width: int) -> Table:
     """Draw the intervals in a column, if the table asks for that; droppable ones make room."""
     if table.track_column is None or table.tracks is None:
         return table
-    room = _room(table, width)
     narrow = table
-    while room < _NARROWEST_TRACK and narrow.droppable and narrow.track_column is not None:
+    while (room := _room(narrow, width)) < _NARROWEST_TRACK and narrow.droppable:
         narrow = narrow.without(narrow.droppable[0])
-        room = _room(narrow, width)
     if room < _NARROWEST_TRACK or narrow.track_column is None:
         return table
     size, place = min(room, _WIDEST_TRACK), narrow.track_column
@@ -260,15 +252,14 @@ def as_text(
         tables = [_draw_tracks(table, width) for table in shown]
     blocks = [note_lines(words, room) for words in document.leading]
     for table in tables:
-        own = table.notes
-        if verbose:
-            own = table.all_notes if colour else (*table.notes, *table.details)
+        details = table.all_notes if colour else (*table.notes, *table.details)
+        own = details if verbose else table.notes
         lines = _table_lines(table, width, bold)
         blocks.append([*lines, *(line for note in own for line in note_lines(note, room))])
+    signed = document.signature
     notes = (*document.notes, *document.details) if verbose else document.notes
-    blocks += [note_lines(note, room) for note in notes if note != document.signature]
-    if verbose and document.signature:
-        blocks.append(note_lines(document.signature, room))
+    below = [*(note for note in notes if note != signed), *([signed] if verbose and signed else [])]
+    blocks += [note_lines(note, room) for note in below]
     for words in document.verdict:
         whole = _VERDICT_WORDS.sub(lambda found: found[0].replace(" ", _NO_BREAK), words)
         lines = [line.replace(_NO_BREAK, " ") for line in note_lines(whole, room)]
@@ -315,11 +306,10 @@ def as_latex(document: Document, label: str | None = None) -> str:
     named after their titles.
     """
     shown = (*document.tables, *document.more)
-    tables = list(map(_latex_table, shown, _labels(shown, label)))
+    parts = list(map(_latex_table, shown, _labels(shown, label)))
     whole = partial(wrap, width=98, break_long_words=False, break_on_hyphens=False)
-    lines = (line for note in document.sentences for line in whole(escape.plain(note)))
-    notes = "".join(f"% {line}\n" for line in lines)
-    return "\n".join([*tables, notes] if notes else tables)
+    lines = [f"% {line}\n" for note in document.sentences for line in whole(escape.plain(note))]
+    return "\n".join([*parts, "".join(lines)] if lines else parts)
 
 
 def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
@@ -331,10 +321,8 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
         title = re.split(r" (?:and|in|of|with) ", table.title.lower())[0]
         words = re.findall(r"[a-z0-9]+", title)
         name = label or f"tab:{'-'.join(words[:2]) or 'table'}"
-        times = 1
-        while (unique := name if times == 1 else f"{name}-{times}") in names:
-            times += 1
-        names.append(unique)
+        known = (name, *(f"{name}-{times}" for times in range(2, len(names) + 2)))
+        names.append(next(unique for unique in known if unique not in names))
     return names
 
 
@@ -344,19 +332,16 @@ def _latex_table(table: Table, label: str) -> str:
     longest = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
     # the share of the line for the first column, if its names are too long
     left = _PAGE_LETTERS - sum(size + _GAP_LETTERS for size in longest[1:])
-    fits = longest[0] <= max(left, _SHORT_NAME_LETTERS)
-    room = None if fits else max(left / _PAGE_LETTERS, 0.25)
+    narrow = longest[0] > max(left, _SHORT_NAME_LETTERS)
     letters = sum(longest) + _GAP_LETTERS * (len(table.columns) - 1)
-    wide = (
-        len(table.columns) >= _FEWEST_CLOSE_COLUMNS
-        or room is not None
-        or letters > _LETTERS_OF_A_USUAL_TABLE
-    )
+    close = len(table.columns) >= _FEWEST_CLOSE_COLUMNS or letters > _LETTERS_OF_A_USUAL_TABLE
+    wide = narrow or close
     small = r"\footnotesize" if letters > _LETTERS_OF_A_SMALL_TABLE else r"\small"
-    if room is not None:
-        aligned[0] = rf"p{{{room:.2f}\linewidth}}"
-    first = [_RAGGED * (room is not None) + _latex(row[0]) for row in table.rows]
-    rest = [_latex_row(table.columns[1:], row[1:]) for row in table.rows]
+    if narrow:
+        aligned[0] = rf"p{{{max(left / _PAGE_LETTERS, 0.25):.2f}\linewidth}}"
+    # the name of a score in the first column is plain
+    heads = ("", *table.columns[1:])
+    rows = [" & ".join(map(_latex, row, heads)) for row in table.rows]
     title = f"{_latex_name(table.title)}." if table.title else ""
     said = (*table.all_notes, *table.caption)
     caption = " ".join([title, *map(escape.latex, said)]).strip()
@@ -373,7 +358,7 @@ def _latex_table(table: Table, label: str) -> str:
         r"\toprule",
         " & ".join(map(_latex_name, table.columns)) + r" \\",
         r"\midrule",
-        *(" & ".join([name, *row]) + r" \\" for name, row in zip(first, rest, strict=True)),
+        *(rf"{_RAGGED * narrow}{row} \\" for row in rows),
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{caption}}}" if caption else "",
@@ -399,12 +384,6 @@ def _markdown(cell: str) -> str:
     return f"**{safe}**" if isinstance(cell, Strong) and cell else safe
 
 
-def _latex_row(columns: Sequence[str], row: Sequence[str]) -> Iterator[str]:
-    for head, cell in zip(columns, row, strict=True):
-        named = head in _NAMES_OF_SCORES and not isinstance(cell, Strong)
-        yield _latex_name(cell) if named else _latex(cell)
-
-
 def _latex_name(text: str) -> str:
     """Return a heading or the name of a score in LaTeX, such as F1 with a subscript."""
     names = {metric.words: metric.latex for metric in TABLE.values()}
@@ -413,9 +392,10 @@ def _latex_name(text: str) -> str:
     return " ".join(names.get(word) or escape.latex(word) for word in text.split(" "))
 
 
-def _latex(cell: str) -> str:
-    safe = escape.latex(cell)
-    return rf"\textbf{{{safe}}}" if isinstance(cell, Strong) and cell else safe
+def _latex(cell: str, head: str = "") -> str:
+    if isinstance(cell, Strong) and cell:
+        return rf"\textbf{{{escape.latex(cell)}}}"
+    return _latex_name(cell) if head in _NAMES_OF_SCORES else escape.latex(cell)
 
 
 def as_html(document: Document) -> str:
@@ -506,20 +486,18 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 def document_html(document: Document) -> str:
     """Render the tables and sentences of a document as HTML."""
-    parts = [f"<p>{_cell(words)}</p>" for words in document.leading]
+
+    def each(tag: str, texts: Iterable[str]) -> str:
+        return "".join(f"<{tag}>{_cell(text)}</{tag}>" for text in texts)
+
+    parts = [each("p", document.leading)]
     for table in document.tables:
-        head = "".join(f"<th>{_cell(column)}</th>" for column in table.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
-            for row in table.rows
-        )
+        rows = "".join(f"<tr>{each('td', row)}</tr>" for row in table.rows)
         parts.append(
-            f"<table><caption>{_cell(table.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
+            f"<table>{each('caption', [table.title])}<thead><tr>{each('th', table.columns)}</tr>"
+            f"</thead><tbody>{rows}</tbody></table>{each('p', table.notes)}"
         )
-        parts += [f"<p>{_cell(note)}</p>" for note in table.notes]
-    below = (*document.notes, *document.verdict)
-    return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in below)])
+    return "".join([*parts, each("p", (*document.notes, *document.verdict))])
 
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
@@ -535,28 +513,29 @@ def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
         raise InputError(f"backend: {backend} is not installed here") from None
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    safe = "" if value is None else escape_html(plain(str(value)))
-    return f"<strong>{safe}</strong>" if isinstance(value, Strong) else safe
+def _cell(text: str) -> str:
+    safe = escape_html(plain(text))
+    return f"<strong>{safe}</strong>" if isinstance(text, Strong) else safe
 
 
 def result_document(result: Result) -> Document:
     """Build the document of a result that has no layout of its own."""
     records = result.records()
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    # words first, then numbers, the note last
-    columns.sort(key=lambda column: (column == "note", not _holds_words(records, column)))
+    names = dict.fromkeys(key for record in records for key in record)
 
     def column(name: str) -> Column:
-        words = name == "note" or _holds_words(records, name)
+        words = name == "note" or any(isinstance(record.get(name), str) for record in records)
         head = name.replace("_", " ")
         return Column(head, lambda record: record.get(name), _result_report_cell, words=words)
 
+    # words first, then numbers, the note last
+    columns = sorted(
+        map(column, names), key=lambda column: (column.head == "note", not column.words)
+    )
+
     # the words of a class name such as ``RandomizationTest``
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
-    table = Table.of(records, map(column, columns), title=title)
+    table = Table.of(records, *columns, title=title)
     signed = getattr(result, "signature", "") or sign(title.lower().replace(" ", "-"))
     return Document(
         title=title,
@@ -566,10 +545,6 @@ def result_document(result: Result) -> Document:
         notes=(signed,),
         verdict=(str(result),),
     )
-
-
-def _holds_words(records: list[dict[str, Any]], column: str) -> bool:
-    return any(isinstance(record.get(column), str) for record in records)
 
 
 def _result_report_cell(value: Any) -> str:

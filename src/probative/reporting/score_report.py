@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import isnan
+from math import inf, isnan
 from operator import itemgetter
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from probative.counts import ItemCounts
 from probative.errors import InputError
 from probative.metrics import PRF
 from probative.options import sign
+from probative.reporting.bayes_report import score_picture
 from probative.reporting.document import (
     Answer,
     Column,
@@ -24,21 +25,23 @@ from probative.reporting.document import (
     Words,
     differed,
     estimated,
+    limits,
     payload,
+    score_words,
     scored,
+    upper,
     with_ends,
 )
 from probative.reporting.escape import plain
-from probative.reporting.headlines import score_words, upper
-from probative.reporting.runs_report import (
-    has_runs,
-    hidden,
-    main_metric,
-    mean_table,
-    of_kind,
-    repeats_table,
-    run_table,
+from probative.reporting.forests import group_score_table
+from probative.reporting.pictures import Bar, Forest, Part, Shares, figure
+from probative.reporting.records_report import (
+    path_table,
+    quality_lines,
+    record_tables,
+    two_averages,
 )
+from probative.results import ScorePosteriors
 from probative.wording.numbers import (
     amount,
     counted,
@@ -56,32 +59,34 @@ from probative.wording.numbers import (
 from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
-    from probative.reporting.pictures import Bar, Densities, Forest
+    from probative.reporting.pictures import Densities
     from probative.results import (
         Agreement,
         Ceiling,
+        Comparison,
         FileCheck,
         Interval,
         LabelScores,
+        Ranking,
+        Result,
+        RunScores,
         Scores,
         SystemScores,
     )
 
 
-_UNTYPED = "_"
 _MOST_LABELS = 200  # labels in a table
 
 
 @on_own_scale
 def scores_document(scores: Scores) -> Document:
     """Build the document of the scores of systems."""
-    signed = scores.signature
     content = scores.to_dict()
     del content["level"]
     tables = _tables(scores)
@@ -89,57 +94,42 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    if scores.groups:
-        from probative.reporting.forests import group_score_table
-
-        tables.append(group_score_table(scores, "group"))
+    tables += [group_score_table(scores)] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
-    quality, averages = of_documents(scores)
+    judged, several = map(str, scores.judges or ()), len(scores.systems) > 1
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
-        payload=payload("score", signed, **content),
+        payload=payload("score", scores.signature, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
-        leading=quality,
-        notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, signed),
+        leading=tuple(quality_lines(scores)),
+        notes=(*_remarks(scores), *judged, *two_averages(scores), scores.signature),
         details=_details(scores),
-        pictures=(score_forest(scores, _main_score(scores), compared=False),)
-        if len(scores.systems) > 1
-        else (),
+        pictures=(score_forest(scores, _main_score(scores), compared=False),) * several,
         headline=(_headline(scores),),
     )
-
-
-def of_documents(scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines on the outputs of records, and on their two averages; none for others."""
-    if scores.task != "records":
-        return (), ()
-    from probative.reporting.records_report import quality_lines, two_averages
-
-    return tuple(quality_lines(scores)), tuple(two_averages(scores))
 
 
 def _headline(scores: Scores) -> Answer:
     """Return the main score of each system."""
     metric = _main_score(scores)
     name = metric_name(metric, scores.match)
-    found = {system.name: system[metric] for system in scores.systems}
     said = f"{100 * scores.level:g} % intervals, {counted(scores.units, scores.unit)}."
-    if len(found) == 1:
-        (score,) = found.values()
+    if len(scores.systems) == 1:
+        (system,) = scores.systems
         others = [
             f"{metric_name(other.metric)} {score_words(other)}"
-            for other in scores.systems[0].scores
-            if other.metric in ("precision", "recall", "accuracy") and other.metric != metric
+            for other in system.scores
+            if other.metric in {"precision", "recall", "accuracy"} - {metric}
         ]
         also = f"{upper(', '.join(others))}. " if others else ""
-        return Answer(f"{upper(name)} {score_words(score)}", "fact", (f"{also}{upper(said)}",))
-    defined = {who: score for who, score in found.items() if not isnan(score.estimate)}
+        return Answer(f"{upper(name)} {score_words(system[metric])}", "fact", (also + said,))
+    defined = [system for system in scores.systems if not isnan(system[metric].estimate)]
     if not defined:
         return Answer(f"{upper(name)} is undefined for all", "open", (said,))
-    best = max(defined, key=lambda who: defined[who].estimate)
+    best = max(defined, key=lambda system: system[metric].estimate)
     untested = "Whether the systems differ is not tested here: compare and rank do that."
-    words = f"Highest {name}: {best} {score_words(defined[best])}"
+    words = f"Highest {name}: {best.name} {score_words(best[metric])}"
     return Answer(words, "fact", (said, untested))
 
 
@@ -165,15 +155,12 @@ def _records(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _remarks(scores: Scores) -> list[str]:
-    remarks = []
-    if scores.task == "segmentation":
-        remarks.append(RECALL_LEADS)
-    if has_runs(scores):
-        remarks.append(
-            f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: "
-            f"new ones would spread as these do."
-        )
-    return [*remarks, *ask_for_positive(scores)]
+    runs = (
+        f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: new "
+        f"ones would spread as these do."
+    )
+    leads = [RECALL_LEADS] if scores.task == "segmentation" else []
+    return [*leads, *([runs] if has_runs(scores) else []), *ask_for_positive(scores)]
 
 
 RECALL_LEADS = (
@@ -186,21 +173,19 @@ def ask_for_positive(scores: Scores) -> list[str]:
     labels = [entry.label for entry in scores.systems[0].by_label]
     if not _of_all_classes(scores) or len(labels) != 2:
         return []
-    last, first = labels[::-1]
+    first, last = labels
     return [f"Two classes: --positive {last} (or {first}) gives precision, recall and F1 of one."]
 
 
 def _details(scores: Scores) -> tuple[str, ...]:
     """Return how many items are right, and what the intervals allow for."""
-    details = [f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems]
-    if any(s.design_effect is not None for system in scores.systems for s in system.scores):
-        items = "labels" if scores.by == "item" else "items"
-        items = "fields" if scores.task == "records" else items
-        details.append(
-            f"Intervals allow for {items} of one {scores.by} that are right or wrong together "
-            f"(design effects: JSON and CSV)."
-        )
-    return tuple(details)
+    details = tuple(f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems)
+    if all(s.design_effect is None for system in scores.systems for s in system.scores):
+        return details
+    items = "labels" if scores.by == "item" else "items"
+    items = "fields" if scores.task == "records" else items
+    together = f"{items} of one {scores.by} that are right or wrong together"
+    return (*details, f"Intervals allow for {together} (design effects: JSON and CSV).")
 
 
 # --- Tables of scores
@@ -255,30 +240,30 @@ def _tables(scores: Scores) -> list[Table]:
     """Return the tables of scores: of systems, and by label or field."""
     systems = scores.systems
     if scores.task == "records":
-        from probative.reporting.records_report import record_tables
-
         return [_overview(scores), *record_tables(scores)]
-    labelled = [system for system in systems if len(system.by_label) > 1]
-    if not labelled:
+    if all(len(system.by_label) < 2 for system in systems):
         return [_overview(scores)]
     if len(systems) > 1:
         return [_overview(scores), _labels_of_systems(scores)]
-    (system,) = systems
-    own = {score.metric for score in system.by_label[0].scores}
+    own = {score.metric for score in systems[0].by_label[0].scores}
     if own >= set(shown_metrics(scores)) and not has_runs(scores):
-        return [label_table(scores, system, whole=True)]
-    return [_overview(scores), label_table(scores, system)]
+        return [label_table(scores, systems[0], whole=True)]
+    return [_overview(scores), label_table(scores, systems[0])]
 
 
 def _overview(scores: Scores) -> Table:
     """Build the table of all scores, one row per system."""
     main = _main_score(scores)
+    known = [system for system in scores.systems if system.splitting_bias is not None]
+    biases = ", ".join(f"{s.name} {number(s.splitting_bias, 2)}" for s in known)
+    splitting = f"Splitting bias (above 1: splits too much): {biases}."
     return Table.of(
         scores.systems,
-        [Words("system", "name"), *score_columns(shown_metrics(scores), (main,))],
+        Words("system", "name"),
+        *score_columns(shown_metrics(scores), (main,)),
         title=about(scores),
-        notes=(*_score_notes(scores), *oddities(scores), _splitting(scores)),
-        tracks=Tracks.of([_limits(system[main]) for system in scores.systems]),
+        notes=(*_score_notes(scores), *oddities(scores), *([splitting] if biases else [])),
+        tracks=Tracks.of([limits(system[main]) for system in scores.systems]),
     )
 
 
@@ -291,14 +276,6 @@ def _score_notes(scores: Scores) -> list[str]:
                 name = f"{system.name}, " * (len(scores.systems) > 1) + metric_words(score.metric)
                 said.setdefault(str(score.note), []).append(name)
     return [f"{some(names)}: {note}." for note, names in said.items()]
-
-
-def _splitting(scores: Scores) -> str:
-    known = [s for s in scores.systems if s.splitting_bias is not None]
-    if not known:
-        return ""
-    listed = ", ".join(f"{s.name} {number(s.splitting_bias, 2)}" for s in known)
-    return f"Splitting bias (above 1: splits too much): {listed}."
 
 
 def oddities(scores: Scores) -> list[str]:
@@ -315,24 +292,19 @@ def oddities(scores: Scores) -> list[str]:
         if not system.counts.predicted
     ]
     what = "Fields" if scores.task == "records" else "Labels"
-    unknown = _unknown_labels(scores)
-    if unknown:
+    users: dict[str, list[str]] = {}  # of labels that gold does not have
+    for system in scores.systems:
+        for entry in system.by_label:
+            if entry.counts.predicted and not entry.counts.positives:
+                users.setdefault(entry.label, []).append(system.name)
+    if users:
+        unknown = [f"{label} (returned by {some(names)})" for label, names in users.items()]
         remarks.append(f"{what} that gold does not have: {some(unknown)}.")
     for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
             remarks.append(f"{what} that {system.name} never returned: {some(missed)}.")
     return remarks
-
-
-def _unknown_labels(scores: Scores) -> list[str]:
-    """Return the labels that only systems use, each with these systems."""
-    users: dict[str, list[str]] = {}
-    for system in scores.systems:
-        for entry in system.by_label:
-            if entry.counts.predicted and not entry.counts.positives:
-                users.setdefault(entry.label, []).append(system.name)
-    return [f"{label} (returned by {some(names)})" for label, names in users.items()]
 
 
 def _tally(counts: Counts | ItemCounts, task: str) -> str:
@@ -348,78 +320,60 @@ def _tally(counts: Counts | ItemCounts, task: str) -> str:
 
 def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) -> Table:
     """Build the table of a system's scores by label; with `whole`, those of all labels, too."""
-    shown = [_Label.of(entry) for entry in system.by_label[:_MOST_LABELS]]
-    metrics = [score.metric for score in system.by_label[0].scores]
-    above = []
+    shown = system.by_label[:_MOST_LABELS]
+    metrics = [score.metric for score in shown[0].scores]
+    rows = [_label_row(entry.label, entry) for entry in shown]
     if whole:
-        known = {score.metric: score for score in system.scores}
-        above = [_Label("all labels", known, system.counts)]
-        means = {m: known[f"macro_{m}"] for m in metrics if f"macro_{m}" in known}
-        above += [_Label("macro average", means, None)] if len(means) == len(metrics) else []
+        above = [_label_row("all labels", system)]
+        means = {m: above[0][f"macro_{m}"] for m in metrics if f"macro_{m}" in above[0]}
+        above += [{"": "macro average", **means}] if len(means) == len(metrics) else []
+        rows = [*above, *rows]
     several = f": {system.name}" if len(scores.systems) > 1 else ""
     return Table.of(
-        [*above, *shown],
-        [
-            Words("label", "name"),
-            *score_columns(metrics),
-            Column("in gold", lambda one: one.number("positives"), drop=-1),
-            Column("returned", lambda one: one.number("predicted"), drop=-2),
-        ],
+        rows,
+        Words("label", itemgetter("")),
+        *score_columns(metrics),
+        Column("in gold", lambda row: row.get("positives"), drop=-1),
+        Column("returned", lambda row: row.get("predicted"), drop=-2),
         title=about(scores) if whole else f"By label{several}",
         notes=(
             *((*oddities(scores), *_score_notes(scores)) if whole else ()),
             hidden(len(system.by_label) - len(shown), "labels"),
         ),
-        tracks=Tracks.of([_limits(one.scores[metrics[-1]]) for one in (*above, *shown)]),
-        rule=len(above) or None,
+        tracks=Tracks.of([limits(row[metrics[-1]]) for row in rows]),
+        rule=len(rows) - len(shown) or None,
     )
 
 
-def _limits(score: Any) -> tuple[float, float, float]:
-    return score.estimate, score.low, score.high
-
-
-class _Label(NamedTuple):
-    """Row of a table by label: its name, its scores by metric, and its counts."""
-
-    name: str
-    scores: Mapping[str, Interval]
-    counts: Any
-
-    @classmethod
-    def of(cls, entry: LabelScores) -> _Label:
-        return cls(entry.label, {score.metric: score for score in entry.scores}, entry.counts)
-
-    def __getitem__(self, metric: Any) -> Any:
-        return self.scores[metric]
-
-    def number(self, name: str) -> str:
-        return "" if self.counts is None else amount(getattr(self.counts, name))
+def _label_row(name: str, entry: LabelScores | SystemScores) -> dict[str, Any]:
+    """Return the scores of a row by metric, its name under "", and its counts in print."""
+    counts = entry.counts
+    shown = {"positives": amount(counts.positives), "predicted": amount(counts.predicted)}
+    return {"": name, **shown, **{score.metric: score for score in entry.scores}}
 
 
 def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
-    found = {s.name: {e.label: e for e in s.by_label} for s in scores.systems}
-    labels = sorted({label for own in found.values() for label in own})
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
+    rows: dict[str, dict[str | None, str]] = {}  # by label and system; that of None is gold
+    for system in scores.systems:
+        for entry in system.by_label:
+            row = rows.setdefault(entry.label, {None: amount(entry.counts.positives)})
+            row[system.name] = scored(entry[metric])
+    labels = sorted(rows)
     shown = labels[:_MOST_LABELS]
 
-    def cell(name: str) -> Callable[[str], str]:
-        return lambda label: scored(found[name][label][metric]) if label in found[name] else "–"
-
-    def in_gold(label: str) -> float:
-        return next(own[label].counts.positives for own in found.values() if label in own)
+    def of_row(head: str, name: str | None, **more: Any) -> Column:
+        return Column(head, lambda label: rows[label].get(name, "–"), **more)
 
     return Table.of(
         shown,
-        [
-            Words("label", lambda label: label),
-            *(Column(name, cell(name)) for name in found),
-            Column("in gold", in_gold, amount, drop=1),
-        ],
+        Words("label", str),
+        *(of_row(system.name, system.name) for system in scores.systems),
+        of_row("in gold", None, drop=1),
         title=f"{metric_name(metric, scores.match)} by label",
-        notes=(hidden(len(labels) - len(shown), "labels"),),
+        notes=hidden(len(labels) - len(shown), "labels"),
     )
 
 
@@ -427,35 +381,31 @@ def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
     return Table.of(
         [{"match": rule, **found} for rule, found in (system.overlap or {}).items()],
-        [
-            Words("match", itemgetter("match")),
-            *(Column(name, itemgetter(name), "{:,.0f}".format) for name in outcomes),
-            *(Column(metric_words(m), itemgetter(m), points) for m in PRF),
-        ],
+        Words("match", itemgetter("match")),
+        *(Column(name, itemgetter(name), "{:,.0f}".format) for name in outcomes),
+        *(Column(metric_words(m), itemgetter(m), points) for m in PRF),
         title=f"Overlaps: {system.name}",
     )
 
 
 # --- Pictures of scores
 
-_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
-
 
 def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
     """Picture a score of every system and its runs; if `compared`, the first is the baseline."""
-    from probative.reporting.pictures import Bar, Forest
-
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
     bars = []
-    for i, system in enumerate(result.systems):
-        score, own = system.scores[known.index(metric)], runs.get(system.name, ())
+    for system in result.systems:
+        own = runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = i == 0 and len(result.systems) > 1 and compared
-        bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
+        baseline = not bars and len(result.systems) > 1 and compared
+        bars.append(Bar(system.name, *limits(system[metric]), baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
+    dots = " The pale dots below are the single runs; the dark one stands for all of them."
+    below = dots if any(bar.runs for bar in bars) else ""
     baseline_words = f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."
     return Forest(
         bars,
@@ -463,9 +413,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         title=f"{upper(name)} with {level}{baseline_words}",
         description=f"{name} of each system: {described(bars)}",
         reading=f"The dot is the score on this test set, the line its {level.removesuffix('s')}: "
-        f"the true scores compatible with these data."
-        + _RUNS_BELOW
-        * any(bar.runs for bar in bars),
+        f"the true scores compatible with these data.{below}",
         note=level,
     )
 
@@ -478,8 +426,6 @@ def described(bars: Sequence[Bar]) -> str:
 @on_own_scale
 def scores_figure(scores: Scores) -> Figure:
     """Draw the scores of the systems, one panel for each of the first three metrics."""
-    from probative.reporting.pictures import figure
-
     return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
 
 
@@ -506,7 +452,7 @@ def conlleval_report(scores: Scores) -> str:
             f"{plain(entry.label):>17s}: {_conlleval_scores(entry.counts)}  "
             f"{entry.counts.predicted:.0f}"
             for entry in system.by_label
-            if entry.label != _UNTYPED  # the script does not print the empty type
+            if entry.label != "_"  # the script does not print the empty type
         ]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
@@ -526,51 +472,45 @@ def _conlleval_scores(counts: Counts) -> str:
 def check_document(report: FileCheck, *, signature: str = "") -> Document:
     """Build the document of a file check: format, facts and problems."""
     signed = signature or sign("check", report.input_format, report.task)
-    facts = (
-        ("file", report.path),
-        ("format", report.input_format),
-        *((("because", report.reason),) if report.reason else ()),
-        ("task", report.task),
-        *report.facts.items(),
-    )
-    tables = [
-        Table(
-            ("what", "value"),
-            tuple((name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts),
-            text_columns=2,
-        )
-    ]
-    if report.labels:
-        rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
-        tables.append(Table(("label", "number"), rows, title="Labels"))
-    if report.paths:
-        from probative.reporting.records_report import path_table
-
-        tables.append(path_table(report.paths, int(report.facts["documents"])))
     name = PurePath(report.path).name
+    facts = {
+        "file": report.path,
+        "format": report.input_format,
+        **({"because": report.reason} if report.reason else {}),
+        "task": report.task,
+        **report.facts,
+    }
+    what, value = Words("what", itemgetter(0)), Words("value", itemgetter(1))
+    number = Column("number", itemgetter(1))
+    # a page shows the name of the file instead of its path
+    table, named = (Table.of((facts | own).items(), what, value) for own in ({}, {"file": name}))
+    tables = []
+    if report.labels:
+        label = Words("label", itemgetter(0))
+        tables.append(Table.of(report.labels.items(), label, number, title="Labels"))
+    if report.paths:
+        tables.append(path_table(report.paths, int(report.facts["documents"])))
     verdict, words, state = "No problems found.", "Nothing is wrong", "passed"
     if report.problems:
         verdict, words, state = "Problems:", counted(len(report.problems), "problem"), "failed"
-    # a page shows the name of the file instead of its path
-    named = replace(tables[0], rows=(("file", name), *tables[0].rows[1:]))
     return Document(
         title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
-        tables=tuple(tables),
+        tables=(table, *tables),
         records=tuple({"problem": problem} for problem in report.problems)
         or tuple({"label": label, "number": times} for label, times in report.labels.items())
         or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
         headline=(Answer(words, state, (upper(f"{report.input_format}, {report.task}."),)),),
-        content=lambda: {"tables": (named, *tables[1:])},
+        content=lambda: {"tables": (named, *tables)},
     )
 
 
 # --- Agreement of annotators
 
+
 _SAME = "F1 is the same whichever annotator counts as gold."
 _FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
-_IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
 _SPANS = (
     "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
 )
@@ -583,24 +523,27 @@ _LABELS = (
 
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
-    symmetry = _FIRST if found.match in _IN_ORDER else _SAME
+    about_scores = [_LABELS]
+    if found.alpha is None:
+        # some rules pair the spans of one side in order
+        first = found.match in ("exact", "partial", "type")
+        about_scores = [_FIRST if first else _SAME, _SPANS]
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
     if found.alpha is not None:
         found_scores.insert(0, Named("all", found.alpha))
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
+
     table = Table.of(
         found_scores,
-        [
-            Words("annotators", "name"),
-            Words("coefficient", "score.metric", metric_name),
-            Column("value", "score", lambda s: with_ends(*map(number, _limits(s)))),
-            Column("items", lambda one: items.get(one.name)),
-            Words("note", "score.note", when=any(one.score.note for one in found_scores)),
-        ],
+        Words("annotators", "name"),
+        Words("coefficient", "score.metric", metric_name),
+        Column("value", "score", lambda s: with_ends(*map(number, limits(s)))),
+        Column("items", lambda one: items.get(one.name)),
+        Words("note", "score.note", when=any(one.score.note for one in found_scores)),
         title=f"Agreement with {100 * found.level:g} % intervals",
         notes=(
             f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
-            *((_LABELS,) if found.alpha is not None else (symmetry, _SPANS)),
+            *about_scores,
         ),
         track="score.estimate",
     )
@@ -619,12 +562,12 @@ def _agreement(found: Agreement) -> Answer:
     scores = [pair.scores[-1] for pair in found.pairs] if found.alpha is None else [found.alpha]
     name = upper(metric_name(scores[0].metric))
     if len(scores) == 1:
-        (one,) = scores
-        words = f"{name} {number(one.estimate)} [{number(one.low)}, {number(one.high)}]"
-        return Answer(words, "fact", (f"{100 * one.level:g} % interval.",))
-    low, high = (f(score.estimate for score in scores) for f in (min, max))
-    words = f"{name} of two annotators: {number(low)} to {number(high)}"
-    return Answer(words, "fact", (f"{counted(len(scores), 'pair')} of annotators.",))
+        estimate, low, high = map(number, limits(scores[0]))
+        said = f"{100 * scores[0].level:g} % interval."
+        return Answer(f"{name} {estimate} [{low}, {high}]", "fact", (said,))
+    low, high = (number(f(score.estimate for score in scores)) for f in (min, max))
+    said = f"{counted(len(scores), 'pair')} of annotators."
+    return Answer(f"{name} of two annotators: {low} to {high}", "fact", (said,))
 
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
@@ -632,16 +575,14 @@ def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
     first = ceilings[0]
     return Table.of(
         ceilings,
-        [
-            Words("system"),
-            Column("score", form=points),
-            Column(
-                f"second annotation [{100 * first.level:g} %]",
-                lambda c: estimated(c.second_score, c.second_low, c.second_high),
-            ),
-            Column("difference", differed),
-            Column("p", "pvalue", pvalue),
-        ],
+        Words("system"),
+        Column("score", form=points),
+        Column(
+            f"second annotation [{100 * first.level:g} %]",
+            lambda c: estimated(c.second_score, c.second_low, c.second_high),
+        ),
+        Column("difference", differed),
+        Column("p", "pvalue", pvalue),
         title=(
             f"Score of each annotation against the second one ({first.second}), "
             f"{metric_name(first.metric, first.match)} in points"
@@ -673,22 +614,17 @@ def intervals_document(
         for i, row in enumerate(rows, 1)
         for entry in row["intervals"]
     ]
-    level = intervals[0].level
-    what = (
-        f"{len(counts)} tables of counts"
-        if many
-        else ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
-    )
+    level, what = intervals[0].level, f"{len(tables)} tables of counts"
+    if not many:
+        what = ", ".join(f"{name} {value:,}" for name, value in rows[0]["counts"].items())
     found = [Named(str(i), score) for i, own in enumerate(scores, 1) for score in own]
     table = Table.of(
         found,
-        [
-            Words("row", "name", when=many),
-            Words("metric", "score.metric", metric_words),
-            Words("method", "score.method"),
-            Column("score", "score", scored),
-            Words("note", "score.note", when=any(one.score.note for one in found)),
-        ],
+        Words("row", "name", when=many),
+        Words("metric", "score.metric", metric_words),
+        Words("method", "score.method"),
+        Column("score", "score", scored),
+        Words("note", "score.note", when=any(one.score.note for one in found)),
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
         track="score.estimate",
     )
@@ -713,16 +649,247 @@ def _interval_headline(rows: Sequence[Sequence[Interval]]) -> Answer:
 
 def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
     """Picture the posterior of one score."""
-    from probative.reporting.bayes_report import score_picture
-    from probative.results import ScorePosteriors
-
     name = metric_name(metric)
     shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
-    title = f"Posterior of {name}."
     return replace(
         shown,
         curves=[replace(curve, marked=False) for curve in shown.curves],
-        title=title,
-        description=shown.description.replace(shown.title, title),
+        title=f"Posterior of {name}.",
+        description=shown.description.replace(shown.title, f"Posterior of {name}."),
         reading="The higher the curve, the more plausible is that true score, given these counts.",
+    )
+
+
+# --- Tables of several runs: mean and spread, single runs, parts of the variance
+
+
+# source of each part of the variance, and its colour in the drawing
+_PARTS = {
+    "units": ("test set", "soft"),
+    "runs_a": ("runs of {a}", "a"),
+    "runs_b": ("runs of {b}", "b"),
+    "interaction": ("interaction", "d"),
+}
+_MOST_RUNS = 30  # runs in a table
+
+
+def of_kind(kind: str, results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return the records of results, all with this kind."""
+    return [{"kind": kind, **record} for one in results for record in one.records()]
+
+
+def hidden(number: int, what: str, kept: str = "JSON and CSV have all of them") -> str:
+    """Say how many rows of a table are hidden, if any are."""
+    return f"{number:,} more {what} are hidden here; {kept}." if number > 0 else ""
+
+
+def has_runs(scores: Scores) -> bool:
+    """Return True if a system has several runs."""
+    return any(len(own) > 1 for own in scores.run_scores or ())
+
+
+def main_metric(scores: Scores) -> str:
+    """Return the usual metric of the task: F1, or the first one."""
+    known = [own.metric for own in scores.run_scores or ()]
+    return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
+
+
+def mean_table(
+    result: Scores, comparisons: Sequence[Comparison] = (), digits: int | None = None
+) -> Table:
+    """Build the table of mean and spread of scores; `comparisons` are those of the procedures."""
+    decimals = 1 if digits is None else digits
+    metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
+    compared = {c.metric for c in comparisons} or {main_metric(result)}
+
+    def column(metric: str) -> Column:
+        def cell(system: SystemScores) -> str:
+            return _mean_and_spread(result.runs_of(system.name, metric), decimals)
+
+        return Column(metric_words(metric), cell, drop=int(metric not in compared))
+
+    return Table.of(
+        result.systems,
+        Words("system", "name"),
+        Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
+        *map(column, metrics),
+        title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
+        f"{counted(result.units, result.unit)})",
+        caption=tuple(
+            f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: "
+            f"{with_interval(c.difference, c.low, c.high, decimals, signed=True)}{scale_word()}, "
+            f"{100 * c.level:g} % interval for test set and runs together."
+            for c in comparisons
+        ),
+    )
+
+
+def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
+    if own.spread != own.spread:
+        return points(own.mean, decimals)
+    return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
+
+
+def named_pairs(c: Comparison) -> str:
+    """Return a sentence that names the paired runs; of many, the first."""
+    pairs = some([f"{one} with {other}" for one, other in c.pairs or ()])
+    return f"Pairs of runs, {c.a} with {c.b}: {pairs}."
+
+
+def run_table(result: Scores, metric: str) -> Table:
+    """Build the table of the worst and best run of every system, and all runs together."""
+    return Table.of(
+        [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
+        Words("system", "name"),
+        Column("worst run", lambda one: points(one.score[0].worst, 1)),
+        Column("best run", lambda one: points(one.score[0].best, 1)),
+        Column("all runs", lambda one: scored(one.score[1])),
+        title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
+        notes=f"All runs: pooled counts. The interval is for these trained models; the {result.by} "
+        "is the unit.",
+    )
+
+
+def repeats_table(result: Scores, metric: str) -> Table:
+    """Build the table of the interval of every system with more units or more runs."""
+    unit = result.by
+    found = [Named(s.name, result.runs_of(s.name, metric).repeated) for s in result.systems]
+
+    def width(head: str, **more: Callable[[Any], float]) -> Column:
+        def cell(one: Named) -> str:
+            return points(one.score.width_with(**{k: v(one.score) for k, v in more.items()}))
+
+        return Column(head, cell)
+
+    return Table.of(
+        [one for one in found if one.score and one.score.share_of_answers is not None],
+        Words("system", "name"),
+        Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
+        Column("runs", "score.share_of_answers", _percent),
+        width("length"),
+        width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
+        width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
+        width("endless runs", repeats=lambda _: inf),
+        title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
+        notes=f"Shares of the variance from the {unit}s and from the runs; the length of the "
+        f"interval{scale_word(' in ')} as it is, and with more of either.",
+    )
+
+
+def spread_table(ranking: Ranking) -> Table:
+    """Build the table of the spread of the runs, in the order of a leaderboard."""
+    return Table.of(
+        [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking],
+        Words("system"),
+        Column("runs", len),
+        Column("mean ± spread", _mean_and_spread),
+        Column("worst run", lambda own: points(own.worst, 1)),
+        Column("best run", lambda own: points(own.best, 1)),
+        title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
+        details="Mean of the runs ± their standard deviation. The leaderboard adds up the counts "
+        "of all runs of a system: it ranks these trained models on test sets like this one. "
+        "compare shows, pair by pair, how new runs would differ.",
+    )
+
+
+def single_runs(result: Scores, metric: str) -> Table:
+    """Build the table of the scores of single runs; of many runs, the first."""
+    scores = [own for own in result.run_scores or () if own.metric == metric]
+    rows = [
+        (own.system, run, score)
+        for own in scores
+        for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
+    ]
+    return Table.of(
+        rows,
+        Words("system", itemgetter(0)),
+        Words("run", itemgetter(1)),
+        Column(metric_words(metric), itemgetter(2), partial(points, digits=1)),
+        title=f"Single runs, {metric_words(metric)}{scale_word(' in ')}",
+        notes=hidden(sum(map(len, scores)) - len(rows), "runs", "JSON and CSV have all"),
+    )
+
+
+def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
+    """Return the source, the colour and the share of each part of the variance."""
+    parts = c.variance
+    if parts is None:
+        return []
+    sources = dict(_PARTS)
+    if parts.paired_runs:  # pairs vary, not the runs of each system
+        sources |= {"runs_a": ("pairs of runs", "a")}
+        del sources["runs_b"]
+    return [
+        (words.format(a=c.a, b=c.b), colour, parts.shares[name])
+        for name, (words, colour) in sources.items()
+    ]
+
+
+def variance_table(comparisons: Sequence[Comparison]) -> Table:
+    """Build the table of the parts of the variance of every mean difference."""
+    by = comparisons[0].by.removesuffix(" and run")
+    heads = [name for name, *_ in _named_shares(comparisons[0])]
+    if len({(c.a, c.b) for c in comparisons}) > 1 and "pairs of runs" not in heads:
+        heads[1:3] = "runs of baseline", "runs of other"
+
+    def share(place: int) -> Column:
+        return Column(heads[place], lambda c: _percent(_named_shares(c)[place][2]))
+
+    return Table.of(
+        comparisons,
+        *_pair_columns(comparisons),
+        *map(share, range(len(heads))),
+        Column("std. error", "standard_error", points, drop=1),
+        title="Where the uncertainty of the mean difference comes from",
+        notes=f"Sources of variance: test {by}s, runs, and their interaction. The standard error"
+        f"{scale_word(', in ', ',')} counts the interaction twice, to be safe.",
+    )
+
+
+def _pair_columns(comparisons: Sequence[Comparison]) -> list[Column]:
+    """Return the columns of the pair, and of the metric if there are several."""
+    several = len({c.metric for c in comparisons}) > 1
+    return [
+        Words("comparison", lambda c: f"{c.b} − {c.a}"),
+        Words("score", "metric", metric_words, when=several),
+    ]
+
+
+def companion_table(comparisons: Sequence[Comparison]) -> Table:
+    """Build the table of tests that use only the scores of the runs."""
+    found = [c for c in comparisons if c.companions is not None]
+    companions = [c.companions for c in found if c.companions is not None]
+    ranked = "Mann-Whitney" if companions[0].rank_test == "mann-whitney" else "Wilcoxon"
+    assignments = "all" if all(c.exact for c in companions) else "sampled"
+    return Table.of(
+        found,
+        *_pair_columns(comparisons),
+        Column("permutation p", "companions.permutation_pvalue", pvalue),
+        Column(f"{ranked} p", "companions.rank_pvalue", pvalue),
+        Column("P(run better)", lambda c: number(c.companions.p_run_better, 2)),
+        Column("eps_min", "companions.eps_min", number),
+        title="Companions: the scores of the runs alone",
+        notes="They use one number per run and hold for this test set only. Permutation: "
+        f"{assignments} assignments of runs to systems. P(run better): the share of pairs of "
+        "runs in which the first system scores higher. eps_min: almost stochastic order; below "
+        "0.5 the first system is almost stochastically dominant.",
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{number(100 * share, 0)} %"
+
+
+def variance_picture(c: Comparison) -> Shares | None:
+    """Picture the shares of the parts of the variance as one bar."""
+    parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
+    if not parts or any(part.share != part.share for part in parts):
+        return None
+    listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    return Shares(
+        parts,
+        title="Where the uncertainty about new runs comes from.",
+        description=f"Shares of the variance of the mean difference: {listed}",
+        reading="More sentences shrink the first part, more runs the parts of the runs; their "
+        "interaction shrinks with either.",
     )

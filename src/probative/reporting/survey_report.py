@@ -17,21 +17,25 @@ from probative.reporting.document import (
     Table,
     Tracks,
     Words,
+    evidence_words,
+    gate_answers,
     payload,
+    score_words,
     scored,
+    upper,
     with_ends,
 )
-from probative.reporting.headlines import evidence_words, gate_answers, score_words, upper
 from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     counted,
     metric_name,
+    number,
     probability,
     pvalue,
     signed_points,
     task_words,
 )
-from probative.wording.surveys import (
+from probative.wording.summaries import (
     WHY,
     estimate_summary,
     judge_sentence,
@@ -40,14 +44,13 @@ from probative.wording.surveys import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
     from probative.results import (
         Estimate,
         EstimatedDifference,
-        EstimatedScore,
         GateVerdict,
         Sampled,
     )
@@ -55,8 +58,6 @@ if TYPE_CHECKING:
 
 
 # --- Estimate of a pool
-
-_WORTH = "worth: the number of simple random labels that would give the same width of the interval."
 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
@@ -84,11 +85,9 @@ def _headline(estimate: Estimate, sentence: str) -> Answer:
         words = f"{upper(metric_name(score.metric))} {score_words(score)}"
         return Answer(words, "fact", (sentence,))
     gap = estimate.comparisons[0]
-    known = estimate.labelled == estimate.pool and not estimate.population
-    if known and gap.difference > 0:
-        return Answer(f"{gap.b} better on this pool", "better", said)
-    if known:
-        return Answer(f"{gap.a} better on this pool", "worse", said)
+    if estimate.labelled == estimate.pool and not estimate.population:
+        name, state = (gap.b, "better") if gap.difference > 0 else (gap.a, "worse")
+        return Answer(f"{name} better on this pool", state, said)
     if len({(other.a, other.b) for other in estimate.comparisons}) > 1:
         return Answer("Several systems", "fact", said)
     return Answer(*evidence_words(gap), said)
@@ -110,46 +109,39 @@ def _worth_columns(estimate: Estimate) -> list[Column]:
     """Return the columns of what the labels are worth, and of what a judge adds."""
     judged = estimate.judge is not None
 
-    def told(form: Callable[[Any], str]) -> Callable[[Any], str]:
-        def cell(one: Any) -> str:
-            moved, width = one.judge_moved, one.judge_width
-            return "–" if moved is None or width is None or isnan(width) else form(one)
-
-        return cell
+    def moved(one: Any) -> str:
+        known = one.judge_width is not None and not isnan(one.judge_width)
+        return signed_points(one.judge_moved, 2) if known else "–"
 
     return [
         Column("worth", form=lambda n: "–" if n is None or isnan(n) else f"{round(n):,}"),
-        Column("moved", told(lambda one: signed_points(one.judge_moved, 2)), when=judged),
-        Column("width", told(lambda one: f"{one.judge_width:.2f}"), when=judged),
+        Column("moved", moved, when=judged),
+        Column("width", "judge_width", partial(number, digits=2), when=judged),
     ]
-
-
-def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
-    """Return the notes on columns and on single rows."""
-    notes = [_WORTH] if found is estimate.scores else []
-    if found is estimate.scores and estimate.judge is not None:
-        notes.append(
-            "moved: change of the estimate by the judge, in points; width: the new width of the "
-            "interval, relative to the old one."
-        )
-    return [*notes, *merged_notes(found)]
 
 
 def _scores(estimate: Estimate) -> Table:
     where = "beyond the pool" if estimate.population else "in the pool"
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
+    worth = (
+        "worth: the number of simple random labels that would give the same width of the interval."
+    )
+    moved = (
+        "moved: change of the estimate by the judge, in points; width: the new width of the "
+        "interval, relative to the old one."
+    )
     return Table.of(
         estimate.scores,
-        [
-            Words("system"),
-            Words("score", "metric", metric_name),
-            Column("points", scored),
-            *_worth_columns(estimate),
-        ],
+        Words("system"),
+        Words("score", "metric", metric_name),
+        Column("points", scored),
+        *_worth_columns(estimate),
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
-            *_notes(estimate, estimate.scores),
+            worth,
+            moved if estimate.judge is not None else "",
+            *merged_notes(estimate.scores),
         ),
         track="estimate",
     )
@@ -165,28 +157,23 @@ def _differences(estimate: Estimate) -> Table:
 
     return Table.of(
         gaps,
-        [
-            Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
-            Words("score", "metric", metric_name),
-            Column("difference", difference),
-            Column("p", "pvalue", pvalue),
-            Column(
-                "p adjusted",
-                "p_adjusted",
-                pvalue,
-                when=any(gap.p_adjusted is not None for gap in gaps),
-            ),
-            Column("P(worse)", "p_a_better", probability),
-            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
-            Column("P(better)", "p_b_better", probability),
-            *_worth_columns(estimate),
-        ],
+        Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
+        Words("score", "metric", metric_name),
+        Column("difference", difference),
+        Column("p", "pvalue", pvalue),
+        Column(
+            "p adjusted", "p_adjusted", pvalue, when=any(gap.p_adjusted is not None for gap in gaps)
+        ),
+        Column("P(worse)", "p_a_better", probability),
+        Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+        Column("P(better)", "p_b_better", probability),
+        *_worth_columns(estimate),
         title="Differences in points",
         notes=(
             "p, P and the interval come from one Student t distribution."
             if gaps[0].method == "stratified"
             else "p and P come from a normal distribution as wide as the interval.",
-            *_notes(estimate, gaps),
+            *merged_notes(gaps),
         ),
         track="difference",
         bold_note="Bold: the interval excludes 0.",
@@ -199,14 +186,12 @@ def _estimate_report_strata(estimate: Estimate) -> Table:
 
     table = Table.of(
         estimate.strata,
-        [
-            Words("stratum", "name"),
-            Column(f"{estimate.unit}s", "size"),
-            Column("labelled"),
-            Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
-            *map(right, estimate.systems),
-            Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
-        ],
+        Words("stratum", "name"),
+        Column(f"{estimate.unit}s", "size"),
+        Column("labelled"),
+        Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
+        *map(right, estimate.systems),
+        Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
         title="Strata",
         notes=(
             "in gold, and found by each system: mean number of items per labelled unit.",
@@ -223,8 +208,6 @@ def _with_total(table: Table, *cells: str) -> Table:
 
 
 # --- Sample
-
-_BESIDE = "The sample is optimised for the difference (95 %) and single scores (5 %)."
 
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
@@ -244,20 +227,20 @@ def _sample_report_strata(sampled: Sampled) -> Table:
     further = sampled.new != sampled.labelled
     table = Table.of(
         sampled.strata,
-        [
-            Words("stratum", "name"),
-            Column(f"{sampled.unit}s", "size"),
-            Column("drawn"),
-            Column("new", when=further),
-            Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
-            Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
-            Words("reason", lambda stratum: WHY[stratum.why]),
-        ],
+        Words("stratum", "name"),
+        Column(f"{sampled.unit}s", "size"),
+        Column("drawn"),
+        Column("new", when=further),
+        Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
+        Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
+        Words("reason", lambda stratum: WHY[stratum.why]),
         title="Strata",
         notes=(
             "spread: standard deviation of the units in a stratum, in items.",
             "information: this stratum's share of the remaining uncertainty.",
-            _BESIDE if sampled.goal == "difference" else "",
+            "The sample is optimised for the difference (95 %) and single scores (5 %)."
+            if sampled.goal == "difference"
+            else "",
         ),
     )
     new = [f"{sampled.new:,}"] if further else []
@@ -269,9 +252,7 @@ def _sample_report_strata(sampled: Sampled) -> Table:
 
 def watch_document(looks: Looks) -> Document:
     """Build the document of looks: a table, the last verdict, and a figure."""
-    if not looks.looks:
-        raise InputError("looks: there are no checks yet; expected at least one batch")
-    last = looks.last
+    last = _last(looks)
     said = f"{upper(last.verdict(looks.a, looks.b or 'B'))}."
     return Document(
         title=f"{_what(looks)} at every check",
@@ -290,16 +271,22 @@ def watch_document(looks: Looks) -> Document:
     )
 
 
+def _last(looks: Looks) -> Any:
+    """Return the last look; refuse if there is none."""
+    if not looks.looks:
+        raise InputError("looks: there are no checks yet; expected at least one batch")
+    return looks.last
+
+
 def _state(looks: Looks) -> tuple[str, str]:
     """Say whether labelling may stop, and how many labels more are expected."""
     last = looks.last
     if not last.is_of_two:
         score = f"{upper(metric_name(last.metric))} {score_words(last)}"
         return f"{score} after {counted(last.units, last.by)}", "fact"
-    if last.decided == "b":
-        return f"May stop: {looks.b or 'B'} is better", "better"
     if last.decided:
-        return f"May stop: {looks.a} is better", "worse"
+        name, state = (looks.b or "B", "better") if last.decided == "b" else (looks.a, "worse")
+        return f"May stop: {name} is better", state
     if last.low == last.high == 0 and last.pool is not None:
         return "May stop: no difference on this pool", "equal"
     more = "no decision in sight" if last.more is None else f"about {last.more:,} more"
@@ -316,17 +303,15 @@ def _table(looks: Looks) -> Table:
     names = {"a": looks.a, "b": looks.b or "B"}
     table = Table.of(
         looks.looks,
-        [
-            Words("look"),
-            Column(f"{looks.last.by}s", "units"),
-            Column(_what(looks), scored),
-            Column("p at any time", "pvalue", pvalue, when=two),
-            Words(
-                "decided",
-                lambda look: f"{names[look.decided]} is better" if look.decided else "no",
-                when=two,
-            ),
-        ],
+        Words("look"),
+        Column(f"{looks.last.by}s", "units"),
+        Column(_what(looks), scored),
+        Column("p at any time", "pvalue", pvalue, when=two),
+        Words(
+            "decided",
+            lambda look: f"{names[look.decided]} is better" if look.decided else "no",
+            when=two,
+        ),
         title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
         # a look without an interval is not drawn
         tracks=Tracks.of(
@@ -346,15 +331,14 @@ def _has_band(looks: Looks) -> bool:
 
 def _picture(looks: Looks) -> Lines:
     """Picture the intervals against the number of labels, and where the look decided."""
-    if not looks.looks:
-        raise InputError("looks: there are no checks yet; expected at least one batch")
+    by = f"{_last(looks).by}s"
     drawn = [look for look in looks.looks if look.has_limits] or list(looks.looks)
     columns = ([getattr(look, name) for look in drawn] for name in ("estimate", "low", "high"))
     decided = next((look for look in looks.looks if look.decided), None)
-    stop = f"dotted: decided after {decided.units:,} {decided.by}s" if decided else ""
+    stop = f"dotted: decided after {decided.units:,} {by}" if decided else ""
     return Lines(
         [Series(_what(looks), [look.units for look in drawn], *columns)],
-        axis=f"{looks.last.by}s labelled",
+        axis=f"{by} labelled",
         up=f"{_what(looks)}, points",
         title=f"{_what(looks)} against the number of labels.",
         description=str(looks),

@@ -271,7 +271,7 @@ class Comparison(PairDifference):
 
     def plot(self) -> Axes:
         """Draw the posterior of the difference; return matplotlib's axes."""
-        from probative.reporting.compare_page import posterior_figure
+        from probative.reporting.compare_report import posterior_figure
 
         return posterior_figure(self).axes[0]
 
@@ -419,7 +419,7 @@ class Comparisons(ScoredResult):
 
     def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.compare_page import comparison_figure
+        from probative.reporting.compare_report import comparison_figure
 
         return comparison_figure(self).axes
 

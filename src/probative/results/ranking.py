@@ -266,7 +266,7 @@ class Board(Result):
     date: str | None = None
     signature: str = field(default="", repr=False)
 
-    _report = "board_report.board_document"
+    _report = "rank_report.board_document"
 
     def _named(self, status: str) -> tuple[str, ...]:
         return tuple(one.name for one in self.submissions if one.status == status)

@@ -123,7 +123,7 @@ class Sampled(Result):
         return sample_document(self, explain=True)
 
     def __str__(self) -> str:
-        from probative.wording.surveys import sample_summary
+        from probative.wording.summaries import sample_summary
 
         return sample_summary(self)
 
@@ -307,7 +307,7 @@ class Estimate(Result):
         ]
 
     def __str__(self) -> str:
-        from probative.wording.surveys import estimate_summary
+        from probative.wording.summaries import estimate_summary
 
         sentences = self.verdicts or tuple(map(str, self.scores))
         return " ".join([f"{estimate_summary(self)}.", *sentences])

@@ -33,7 +33,7 @@ from probative.results import (
 from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
-from probative.wording.surveys import certain_verdict
+from probative.wording.summaries import certain_verdict
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:

@@ -130,12 +130,9 @@ def pvalue(value: float | None, *thresholds: float) -> str:
     if value < 0.001:
         return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
     cuts = (*_THRESHOLDS, *thresholds)  # more digits if it would be rounded to one of them
-    if not any(abs(value - cut) <= _ROUNDING for cut in cuts):
-        for digits in range(3, 9):
-            text = f"{value:#.{digits}g}"
-            if all(abs(float(text) - cut) > _ROUNDING for cut in cuts):
-                return text
-    return f"{value:#.3g}"
+    texts = [f"{value:#.{digits}g}" for digits in range(3, 9)]
+    told = [t for t in texts if all(abs(float(t) - cut) > _ROUNDING for cut in cuts)]
+    return texts[0] if any(abs(value - cut) <= _ROUNDING for cut in cuts) else (told or texts)[0]
 
 
 def p_equals(value: float, *thresholds: float) -> str:

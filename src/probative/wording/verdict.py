@@ -9,7 +9,7 @@ which the posterior shows.
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.metrics import NEEDS_TN
 from probative.wording.numbers import (
@@ -54,20 +54,23 @@ _NOTABLE_RATIO = 1.05  # of the numbers of items returned, to be given as the re
 def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> str:
     """Say in plain words what a comparison shows; `others` are differences in other metrics."""
     c = comparison
-    reason = no_verdict(c)
+    both, reason = f"{c.a} and {c.b}", no_verdict(c)
     if c.identical and is_of_ranking(c.metric):
         return (
-            f"The ranking is identical: {c.a} and {c.b} order the items in the same way, and "
+            f"The ranking is identical: {both} order the items in the same way, and "
             f"{metric_name(c.metric)} depends on the order alone."
         )
     if c.identical:
-        return f"{c.a} and {c.b} gave identical outputs: no item that counts differs."
-    if reason and isnan(c.difference):
-        return f"No verdict on {c.a} and {c.b}: {reason}."
+        return f"{both} gave identical outputs: no item that counts differs."
     if reason:
-        return f"{_scores(c)} No verdict: {reason}."
+        undefined = isnan(c.difference)
+        return (
+            f"No verdict on {both}: {reason}."
+            if undefined
+            else f"{_scores(c)} No verdict: {reason}."
+        )
     parts = (_scores(c), _evidence(c), _trade_off(c, others), _outlook(c))
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
@@ -76,14 +79,10 @@ def _trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
     if not {"precision", "recall"} <= own.keys():
         return ""
     precision, recall = own["precision"], own["recall"]
-    if precision.low > 0 > recall.high:
-        who = c.b
-    elif precision.high < 0 < recall.low:
-        who = c.a
-    else:
-        return ""
+    who = c.b if precision.low > 0 > recall.high else ""
+    who = c.a if precision.high < 0 < recall.low else who
     more, less = (points(abs(gap.difference), 1) for gap in (precision, recall))
-    return f"{who} is more precise by {more} points and finds {less} points less."
+    return f"{who} is more precise by {more} points and finds {less} points less." if who else ""
 
 
 def no_verdict(comparison: Comparison) -> str | None:
@@ -109,21 +108,17 @@ def strength(comparison: Comparison) -> str | None:
 
 def _named_strength(likely: float, pvalue: float) -> str | None:
     """Return the word for evidence of this probability and p-value, or None if it is too weak."""
-    for word, least, most in STRENGTHS:
-        if likely >= least and pvalue <= most:
-            return word
-    return None
+    words = (word for word, least, most in STRENGTHS if likely >= least and pvalue <= most)
+    return next(words, None)
 
 
 def _scores(c: Comparison) -> str:
     direction = "higher" if c.difference > 0 else "lower"
     size = points(abs(c.difference), 1)
+    size = f"less than {size[:-1]}1" if float(size) == 0 else size
+    head = f"{c.b} scores {size}{scale_word()} {direction} than {c.a}"
     if c.difference == 0:
         head = f"{c.b} and {c.a} score the same"
-    elif float(size) == 0:
-        head = f"{c.b} scores less than {size[:-1]}1{scale_word()} {direction} than {c.a}"
-    else:
-        head = f"{c.b} scores {size}{scale_word()} {direction} than {c.a}"
     scores = f"{score_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}"
     return f"{head} ({scores}; {_interval(c)})."
 
@@ -135,21 +130,17 @@ def _interval(c: Comparison | BayesTest | Ceiling) -> str:
 
 def _evidence(c: Comparison) -> str:
     some = f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}),"
-    if _equivalent(c):
-        within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
-        if pvalue_of(c) <= SIGNIFICANT and not _disagreement(c):
-            return f"{some} but for practical purposes they are equivalent: {within}."
-        return f"For practical purposes they are equivalent: {within}."
-    better, _ = _better(c)
     disagreement = _disagreement(c)
+    if _equivalent(c):
+        same = f"or practical purposes they are equivalent: {_within(c)}."
+        significant = pvalue_of(c) <= SIGNIFICANT and not disagreement
+        return f"{some} but f{same}" if significant else f"F{same}"
+    claim = f"{_better(c)[0]} is better{_beyond(c)}"
     if disagreement:
-        return (
-            f"{disagreement} The weaker one counts: whether {better} is better{_beyond(c)} stays "
-            f"open."
-        )
+        return f"{disagreement} The weaker one counts: whether {claim} stays open."
     word, figures = strength(c), f"{_chance(c)}, {tested(c)}"
     if word:
-        return f"The evidence that {better} is better{_beyond(c)} is {word}: {figures}."
+        return f"The evidence that {claim} is {word}: {figures}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return f"{some} but not that it exceeds {region(c.rope)}: {_chance(c)}."
     spared = c.p_adjusted is not None and _excludes_zero(c)
@@ -164,17 +155,14 @@ def _disagreement(c: Comparison) -> str:
     adjusted = "" if c.p_adjusted is None else f", adjusted {p_equals(c.p_adjusted)}"
     pvalue = f"p {p_equals(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
-    chance = f"{_chance(c)}."
-    if _excludes_zero(c) and not _passes(c):
-        return (
-            f"Interval and test disagree: {interval} excludes 0, but the test does not find "
-            f"{test}; {chance}"
-        )
-    if _passes(c) and not _excludes_zero(c):
-        return (
-            f"Interval and test disagree: the test finds {test}, but {interval} includes 0; "
-            f"{chance}"
-        )
+    # whether the test alone finds a difference at the level of the interval
+    passes, chance = c.p_decision <= (1 - c.level) * (1 + 1e-9), f"{_chance(c)}."
+    if _excludes_zero(c) and not passes:
+        found = f"{interval} excludes 0, but the test does not find {test}"
+        return f"Interval and test disagree: {found}; {chance}"
+    if passes and not _excludes_zero(c):
+        found = f"the test finds {test}, but {interval} includes 0"
+        return f"Interval and test disagree: {found}; {chance}"
     if c.rope == 0 and pvalue_of(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
         return f"Test and posterior disagree: {tested(c)}, but {chance}"
     return ""
@@ -184,17 +172,9 @@ def _excludes_zero(c: Comparison) -> bool:
     return c.low > _ROUNDING or c.high < -_ROUNDING
 
 
-def _passes(c: Comparison) -> bool:
-    """Return True if the test alone finds a difference at the level of the interval."""
-    return c.p_decision <= (1 - c.level) * (1 + 1e-9)
-
-
-def _better(c: Comparison) -> tuple[str, float]:
-    return _better_looking(c, c.a, c.b)
-
-
-def _better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, float]:
+def _better(c: Any, a: str = "", b: str = "") -> tuple[str, float]:
     """Return the system that scores higher, and the probability that it is better."""
+    a, b = a or c.a, b or c.b  # a Bayes test has no names
     if c.difference == 0:
         return max((b, c.p_b_better), (a, c.p_a_better), key=lambda pair: pair[1])
     return (b, c.p_b_better) if c.difference > 0 else (a, c.p_a_better)
@@ -202,6 +182,10 @@ def _better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, flo
 
 def _equivalent(c: Comparison | BayesTest) -> bool:
     return c.rope > 0 and c.p_equivalent >= LIKELY
+
+
+def _within(c: Comparison | BayesTest) -> str:
+    return f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
 
 
 def _beyond(c: Comparison | BayesTest) -> str:
@@ -293,7 +277,8 @@ def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
         return "no verdict"
     if _equivalent(test):
         return "equivalent"
-    better, _, word = _bayes_verdict_evidence(test, a, b)
+    better, likely = _better(test, a, b)
+    word = _named_strength(likely, _tail(test))
     return f"{better} better: {word}" if word else "not established"
 
 
@@ -302,15 +287,11 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
     name = metric_name(test.metric)
     if isnan(test.difference):
         return f"{name}: no verdict: it is undefined for one of {a} and {b}."
-    better, likely, word = _bayes_verdict_evidence(test, a, b)
-    beyond = _beyond(test)
+    (better, likely), beyond = _better(test, a, b), _beyond(test)
     chance = f"P({better} better{beyond}) {equals(likely)}"
-    any_difference = _named_strength(1.0, _tail(test))
+    word, any_difference = (_named_strength(p, _tail(test)) for p in (likely, 1.0))
     if _equivalent(test):
-        said = (
-            f"for practical purposes they are equivalent: P(the difference is at most "
-            f"{region(test.rope)}) {equals(test.p_equivalent)}"
-        )
+        said = f"for practical purposes they are equivalent: {_within(test)}"
     elif word:
         said = f"the evidence that {better} is better{beyond} is {word}: {chance}"
     elif test.rope > 0 and any_difference:
@@ -324,12 +305,6 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
     return f"{name}: {said} ({scores}; {_interval(test)})."
 
 
-def _bayes_verdict_evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
-    """Return the better-looking model, the probability that it is better, and its word."""
-    better, likely = _better_looking(test, a, b)
-    return better, likely, _named_strength(likely, _tail(test))
-
-
 def _tail(test: BayesTest) -> float:
     """Return the two-sided tail probability of no difference."""
     return 2 * min(test.p_h0, test.p_h1)
@@ -339,43 +314,38 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
     """Return a sentence on the training variance, or None if it is unremarkable."""
     # `published` is the test without training variance, if `test` allows for it
     effect, name = test.fold_design_effect, metric_name(test.metric)
-    if effect is None:
+    if effect is None or effect <= _NOTABLE_FOLD_EFFECT:
         return None
     if isnan(effect):
         return (
             f"{name}: the training variance cannot be measured here (a fold without a score, or "
             f"folds that are all alike) and is not allowed for."
         )
-    if effect <= _NOTABLE_FOLD_EFFECT:
-        return None
     sentence = (
         f"{name}: the differences of the folds vary {number(effect, 1)} times as much as their "
         f"items explain, so the models depend on their training data."
     )
     if published is None:
         return f"{sentence} This test does not allow for it."
+    chance = f"P(B better) {equals(published.p_b_better)}"
     return (
-        f"{sentence} The verdict allows for it; the published test, which does not, has P(B "
-        f"better) {equals(published.p_b_better)}."
+        f"{sentence} The verdict allows for it; the published test, which does not, has {chance}."
     )
 
 
 def model_verdicts(comparison: ModelComparison) -> list[str]:
     """Say what a cross-validation shows about two models, one sentence per metric."""
-    return [
-        outcome_sentence(test, comparison.a, comparison.b) for test in comparison.adjusted_tests
-    ]
+    a, b = comparison.a, comparison.b
+    return [outcome_sentence(test, a, b) for test in comparison.adjusted_tests]
 
 
 def model_remarks(comparison: ModelComparison) -> list[str]:
     """Return remarks on the verdicts of a cross-validation: training variance, and scope."""
     tests = zip(comparison.adjusted_tests, comparison.paired_tests, strict=True)
     of_metrics = [training_sentence(test, published) for test, published in tests]
-    meaning = (
-        f"These probabilities apply to training on about {comparison.folds[0].train:,} such "
-        f"instances, not to one trained model."
-    )
-    return [*(remark for remark in of_metrics if remark), meaning]
+    instances = f"about {comparison.folds[0].train:,} such instances"
+    meaning = f"These probabilities apply to training on {instances}, not to one trained model."
+    return [*filter(None, of_metrics), meaning]
 
 
 # --- Comparisons of several runs: of these models, and of training again
@@ -481,12 +451,9 @@ def ceiling_sentence(c: Ceiling) -> str:
         f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {_interval(c)}; "
         f"p {p_equals(c.pvalue)} by {c.by})"
     )
+    agrees, than = f"{c.system} agrees with gold", f"than {c.second} does"
     settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)
     if not settled:
-        return (
-            f"Whether {c.system} agrees with gold less or more than {c.second} does is not "
-            f"established {figures}."
-        )
-    word = "less" if c.difference < 0 else "more"
-    size = points(abs(c.difference), 1)
-    return f"{c.system} agrees with gold {word} than {c.second} does, by {size} points {figures}."
+        return f"Whether {agrees} less or more {than} is not established {figures}."
+    word, size = "less" if c.difference < 0 else "more", points(abs(c.difference), 1)
+    return f"{agrees} {word} {than}, by {size} points {figures}."
