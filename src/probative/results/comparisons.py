@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from probative.results.base import DifferenceResult, PairDifference, Result, numbers_of
+from probative.results.base import (
+    DifferenceResult,
+    PairDifference,
+    Result,
+    bracketed,
+    numbers_of,
+)
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import (
     metric_name,
@@ -122,10 +128,8 @@ class Bucket(Result):
     scores: tuple[SystemScore, ...]
     differences: tuple[BucketDifference, ...]
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score and each difference."""
-        head = {name: getattr(self, name) for name in ("kind", "bucket", "items", "units")}
-        return [{**head, **entry.to_dict()} for entry in (*self.scores, *self.differences)]
+    _lines = ("scores", "differences")
+    _head = ("kind", "bucket", "items", "units")
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.bucket}: {'; '.join(map(str, self.differences))}"
@@ -247,8 +251,8 @@ class Comparison(PairDifference):
         return float(decision_pvalue(self.pvalue, self.p_unit))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; only the kind of the posterior."""
-        content = {**super().to_dict(), "posterior": self.posterior.kind}
+        """Return the fields by name, ready for JSON."""
+        content = super().to_dict()
         if self.question is None:
             return content
         # with several runs, the comparisons of both questions have the same keys
@@ -406,16 +410,13 @@ class Comparisons(ScoredResult):
     other_metrics: tuple[BucketDifference, ...] | None = None
 
     _report = "compare_report.compare_document"
+    _lines = ("comparisons",)
 
     def _metrics(self) -> Iterable[Named]:
         yield from self.scores._metrics()
         for c in self.comparisons:
             question = [] if c.question is None else [c.question]
             yield from c._metrics_under(f"{c.b} vs {c.a}", *question)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison."""
-        return [record for comparison in self.comparisons for record in comparison.records()]
 
     def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; return matplotlib's axes."""
@@ -533,10 +534,9 @@ class RandomizationTest(Result):
         return self.statistic
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.metric}, B - A = {self.statistic:+.4f}: p = {self.pvalue:.4g}, {self.method} "
-            f"{self.alternative} randomisation test by {self.by}{note}"
+            f"{self.alternative} randomisation test by {self.by}{bracketed(self.note)}"
         )
 
 
@@ -577,15 +577,13 @@ class Difference(Result):
     signature: str = field(default="", repr=False)
 
     def _metrics(self) -> Iterable[Named]:
-        names = ("low", "high", "a", "b", "correlation", "design_effect")
-        fields = {"difference": self.estimate, **{name: getattr(self, name) for name in names}}
-        return numbers_of(fields, self.metric)
+        others = self._own(("low", "high", "a", "b", "correlation", "design_effect"))
+        return numbers_of({"difference": self.estimate} | others, self.metric)
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"{self.level:.4g} {self.method} interval{note}"
+            f"{self.level:.4g} {self.method} interval{bracketed(self.note)}"
         )
 
 
@@ -616,10 +614,9 @@ class SignificanceTest(Result):
     note: str | None = None
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.test} test, {self.alternative}: statistic {self.statistic:.4g}, "
-            f"p = {self.pvalue:.4g}{note}"
+            f"p = {self.pvalue:.4g}{bracketed(self.note)}"
         )
 
 
@@ -649,6 +646,9 @@ class Group(Result):
     systems: tuple[SystemScores, ...]
     comparisons: tuple[Comparison, ...] | None = None
 
+    _lines = ("_parts",)
+    _head = ("group", "rows", "units")
+
     def of_pair(self, a: str, b: str, metric: str, question: str | None = None) -> Comparison:
         """Return the comparison of a pair in a metric; with several runs, on one question."""
         known = {(c.a, c.b, c.metric, c.question): c for c in self.comparisons or ()}
@@ -657,11 +657,6 @@ class Group(Result):
     @property
     def _parts(self) -> tuple[Result, ...]:
         return self.systems if self.comparisons is None else self.comparisons
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison; without comparisons, one per score."""
-        head = {"group": self.group, "rows": self.rows, "units": self.units}
-        return [{**head, **record} for part in self._parts for record in part.records()]
 
     def __str__(self) -> str:
         return f"{self.group}: {'; '.join(part._key_numbers() for part in self._parts)}"

@@ -215,8 +215,8 @@ class ModelComparison(Result):
         """Return the three probabilities of a paired test that allow for training variance."""
         if test.posterior.kind != "paired":
             return {}
-        names = ("p_a_better", "p_equivalent", "p_b_better")
-        return {f"{name}_adjusted": getattr(self[test.metric], name) for name in names}
+        own = self[test.metric]._own(("p_a_better", "p_equivalent", "p_b_better"))
+        return {f"{name}_adjusted": value for name, value in own.items()}
 
     def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; return matplotlib's axes."""
@@ -344,7 +344,7 @@ class BayesTest(Result):
         """Return the fields by name, ready for JSON, with the interval after the difference."""
         content: dict[str, Any] = {}
         for name, value in super().to_dict().items():
-            content[name] = self.posterior.kind if name == "posterior" else value
+            content[name] = value
             if name == "difference":
                 content |= {"low": jsonable(self.low), "high": jsonable(self.high)}
         return content

@@ -215,9 +215,7 @@ class Calibration(Result):
     level: float
     note: str | None = None
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each bin."""
-        return [one.to_dict() for one in self.bins]
+    _lines = ("bins",)
 
     def __str__(self) -> str:
         return (
@@ -317,7 +315,7 @@ class Curve(Result):
         """Return the curve for JSON: of many thresholds some, spread along it."""
         bands = (self.pointwise, self.simultaneous)
         entry = {
-            **{name: getattr(self, name) for name in _IN_JSON},
+            **self._own(_IN_JSON),
             "best_threshold": self.best,
             "calibration": self.calibration,
             "bands": {band.kind: band.method for band in bands},
@@ -326,7 +324,8 @@ class Curve(Result):
             "points": self._points(self.shown()),
             "notes": self.notes,
         }
-        return {name: jsonable(value) for name, value in entry.items()}
+        content: dict[str, Any] = jsonable(entry)
+        return content
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each threshold, all of them."""
@@ -339,10 +338,10 @@ class Curve(Result):
             "tp": self.tp,
             "fp": self.fp,
             "precision": self.precision,
-            **{name: getattr(self.pointwise, name) for name in _ENDS[:2]},
+            **self.pointwise._own(_ENDS[:2]),
             "recall": self.recall,
-            **{name: getattr(self.pointwise, name) for name in _ENDS[2:]},
-            **{f"{name}_simultaneous": getattr(self.simultaneous, name) for name in _ENDS},
+            **self.pointwise._own(_ENDS[2:]),
+            **{f"{end}_simultaneous": own for end, own in self.simultaneous._own(_ENDS).items()},
         }
         rows = zip(*(jsonable(column[places]) for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -407,6 +406,7 @@ class CurveComparison(Result):
     signature: str = field(default="", repr=False)
 
     _report = "curve_report.comparison_document"
+    _lines = ("comparisons",)
 
     def __getitem__(self, metric: str) -> Comparison:
         """Return the comparison of a metric by its name."""
@@ -414,13 +414,8 @@ class CurveComparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return both curves and their comparisons."""
-        return {
-            name: jsonable(getattr(self, name)) for name in ("curves", "comparisons", "verdicts")
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison."""
-        return [record for comparison in self.comparisons for record in comparison.records()]
+        content: dict[str, Any] = jsonable(self._own(("curves", "comparisons", "verdicts")))
+        return content
 
     def _metrics(self) -> Iterable[Named]:
         for curve in self.curves:

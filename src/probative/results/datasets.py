@@ -49,8 +49,8 @@ class Dataset(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat dictionary."""
-        head = {k: v for k, v in self.to_dict().items() if k != "comparison"}
-        return [{**head, **record} for record in self.comparison.records()]
+        (head,) = super().records()
+        return [head | record for record in self.comparison.records()]
 
     def __str__(self) -> str:
         return f"{self.dataset}: {self.comparison._key_numbers()}"
@@ -83,10 +83,6 @@ class MeanDifference(DifferenceResult):
     score_a: float
     score_b: float
     posterior: DifferencePosterior
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; only the kind of the posterior."""
-        return {**super().to_dict(), "posterior": self.posterior.kind}
 
     def __str__(self) -> str:
         return (
@@ -195,7 +191,7 @@ class DatasetComparisons(Result):
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per data set, then the mean and the pooled difference."""
         found = [{"kind": "dataset", **record} for one in self.datasets for record in one.records()]
-        head = {"a": self.a, "b": self.b, "metric": self.metric}
+        head = self._own(("a", "b", "metric"))
         found += ({"kind": "mean", **head, **record} for record in self.mean.records())
         if self.pooled is not None:
             found += ({"kind": "pooled", **record} for record in self.pooled.records())

@@ -159,6 +159,7 @@ class Ranking(ScoredResult):
     comparisons: tuple[Comparisons, ...] = field(default=(), repr=False)
 
     _report = "rank_report.rank_document"
+    _lines = ("ranking",)
 
     def pair(self, one: str, other: str) -> RankedPair:
         """Return the pair of two systems, named in any order."""
@@ -177,10 +178,6 @@ class Ranking(ScoredResult):
         for system in self.ranking:
             for name in ("rank_low", "rank_high", "tier", "p_best", "expected_rank"):
                 yield (system.name, name), getattr(system, name)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per system, best first."""
-        return [system.to_dict() for system in self.ranking]
 
     def plot(self) -> list[Axes]:
         """Draw the leaderboard with its ties; return matplotlib's axes."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.results.base import Result, jsonable
+from probative.results.base import Result, bracketed, jsonable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,13 +174,12 @@ class RepeatedScore(Result):
         return (self.high - self.low) * math.sqrt(factor)
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         share = self.share_of_answers
         of_answers = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
         each = f"{self.repeats:.3g} answer{'' if self.repeats == 1 else 's'} each"
         return (
             f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
-            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{note}"
+            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{bracketed(self.note)}"
         )
 
 

@@ -98,12 +98,8 @@ class SystemScores(ScoresByMetric):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of the system, and of every label."""
-        everything = LabelScores("", self.counts, self.scores)
-        return [
-            {"system": self.name, **record}
-            for entry in (everything, *self.by_label)
-            for record in entry.records()
-        ]
+        entries = (LabelScores("", self.counts, self.scores), *self.by_label)
+        return [{"system": self.name} | record for own in entries for record in own.records()]
 
     def __str__(self) -> str:
         return f"{self.name}: {self._listed(3)}"
@@ -230,6 +226,7 @@ class Scores(Result):
     judges: tuple[JudgeAgreement, ...] | None = None
 
     _report = "score_report.scores_document"
+    _lines = ("systems",)
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """Return the scores of the runs of a system."""
@@ -252,10 +249,6 @@ class Scores(Result):
             for own in self.run_scores or ():
                 if own.system == system.name and len(own) > 1:
                     yield from own._metrics_under(*head)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score: of every system, and of every label."""
-        return [record for system in self.systems for record in system.records()]
 
     def plot(self) -> list[Axes]:
         """Draw the scores with their intervals; return matplotlib's axes."""
@@ -376,10 +369,8 @@ class PairAgreement(ScoresByMetric):
     items: int
     scores: tuple[Interval, ...]
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score."""
-        head = {"a": self.a, "b": self.b, "items": self.items}
-        return [{**head, **score.to_dict()} for score in self.scores]
+    _lines = ("scores",)
+    _head = ("a", "b", "items")
 
     def __str__(self) -> str:
         return f"{self.a} and {self.b}: {self._listed()}"

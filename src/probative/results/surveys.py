@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Result
+from probative.results.base import Result, bracketed
 from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
@@ -113,9 +113,7 @@ class Sampled(Result):
     signature: str = field(default="", repr=False)
     design: Any = field(default=None, repr=False)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each stratum."""
-        return [stratum.to_dict() for stratum in self.strata]
+    _lines = ("strata",)
 
     def _document(self) -> Document:
         from probative.reporting.survey_report import sample_document
@@ -286,6 +284,7 @@ class Estimate(Result):
     signature: str = field(default="", repr=False)
 
     _report = "survey_report.estimate_document"
+    _lines = ("scores", "comparisons")
 
     def __getitem__(self, key: tuple[str, str]) -> EstimatedScore:
         """Return the score of a system, by the names of the system and the metric."""
@@ -298,13 +297,6 @@ class Estimate(Result):
         for gap in self.comparisons:
             for name in ("difference", "low", "high", "p_b_better"):
                 yield (f"{gap.b} - {gap.a}", gap.metric, name), getattr(gap, name)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score and each difference."""
-        return [
-            *(score.to_dict() for score in self.scores),
-            *(record for gap in self.comparisons for record in gap.records()),
-        ]
 
     def __str__(self) -> str:
         from probative.wording.surveys import estimate_summary
@@ -422,7 +414,7 @@ class Look(Result):
         head = f"check {self.look}, {counted(self.units, self.by)}: "
         head += f"{what}, {b} − {a}" if self.is_of_two else what
         limits = f"{points(self.estimate)} [{points(self.low)}, {points(self.high)}]"
-        return f"{head} {limits}; {self.verdict(a, b)}" + (f" ({self.note})" if self.note else "")
+        return f"{head} {limits}; {self.verdict(a, b)}{bracketed(self.note)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -448,15 +440,12 @@ class Looks(Result):
     signature: str = field(default="", repr=False)
 
     _report = "survey_report.watch_document"
+    _lines = ("looks",)
 
     @property
     def last(self) -> Look:
         """Return the newest look."""
         return self.looks[-1]
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per look."""
-        return [look.to_dict() for look in self.looks]
 
     def __str__(self) -> str:
         if not self.looks:
