@@ -39,7 +39,7 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
-    match_averaged,
+    match_systems,
     refuse_nothing,
     score_in,
     scores_of,
@@ -318,8 +318,8 @@ def rank(
         return _rank_counts(gold, options, how)
     if options.group is not None:
         raise InputError("group: a ranking has no groups; expected a comparison")
-    given, names = by_name([s for s in (systems, *more) if s is not None], names, gold)
-    matched = match_averaged(gold, given, names, options)
+    given = [system for system in (systems, *more) if system is not None]
+    matched, _ = match_systems(gold, *by_name(given, names, gold), options)
     ranking = rank_matched(matched, options, how)
     if matched.runs:
         return ranking  # systems with several runs have two comparisons, which `compare` gives

@@ -11,28 +11,20 @@ import re
 from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from probative._validation import names_of, shown, whole_number
+from probative._validation import names_of, shown
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
-from probative.inference.planning import plan_runs
 from probative.inference.pooled import PooledScore
-from probative.jobs.score import (
-    compared_metrics,
-    facts_of_reading,
-    score_in,
-    signed_runs,
-    unit_of_runs,
-)
+from probative.matching.outputs import RunGroup
 from probative.metrics import PRF
 from probative.metrics import score as score_of
-from probative.options import CompareOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import Comparison, Comparisons, RunScores, Scores, SystemScores
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
@@ -40,13 +32,13 @@ from probative.wording.verdict import no_verdict, runs_verdict, verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probative.inference.compare import RunsCompared
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
-    from probative.matching.outputs import RunGroup
-    from probative.options import PlanOptions, ReadingOptions
-    from probative.results import BucketDifference, RunsPlan
+    from probative.options import CompareOptions, ReadingOptions
+    from probative.results import BucketDifference
 
+
+_System = TypeVar("_System")
 
 # --- From comparisons to a result
 
@@ -58,9 +50,24 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def with_facts(compared: RunsCompared, **facts: Any) -> list[Comparison]:
-    """Return the comparisons of models and procedures, with fields that need no statistics."""
-    return [without_claims(replace(c, **facts)) for c in compared if c is not None]
+def pairs_of(systems: Sequence[_System], options: CompareOptions) -> list[tuple[_System, _System]]:
+    """Return the pairs to compare: each system with the first, or all."""
+    every = list(combinations(systems, 2))
+    return every if options.all_pairs else every[: len(systems) - 1]
+
+
+def answers_on(
+    score: Score, a: RunGroup, b: RunGroup, options: CompareOptions, choices: Choices, **facts: Any
+) -> list[Comparison]:
+    """Compare the models of a pair, and the procedures; `facts` are fields without statistics."""
+    by_label = facts.pop("by_label", ())
+    found = compare_runs_of(
+        *(score, a.places, b.places, (a.name, b.name), choices),
+        paired_runs=options.paired_runs,
+        rng=options.rng,
+    )
+    found = found._replace(models=replace(found.models, by_label=by_label))
+    return [without_claims(replace(c, **facts)) for c in found if c is not None]
 
 
 def adjust_answers(answers: Iterable[Sequence[Comparison]], systems: int) -> list[Comparison]:
@@ -263,29 +270,17 @@ def compare_counts(
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     choices = Choices.of(options, "unit", figures=figures)
-    names, runs, places = list(by_system), *places_of(by_system)
-    pairs = (
-        list(combinations(names, 2)) if options.all_pairs else [(names[0], b) for b in names[1:]]
-    )
+    runs, places = places_of(by_system)
+    pairs = pairs_of([RunGroup(name, tuple(own), ()) for name, own in places.items()], options)
+    positives = int(np.sum(runs[0].positives))
     comparisons: list[Comparison] = []
     for metric in metrics:
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
-        answers = []
-        for a, b in pairs:
-            found = compare_runs_of(
-                score,
-                places[a],
-                places[b],
-                (a, b),
-                choices,
-                paired_runs=options.paired_runs,
-                rng=options.rng,
-            )
-            answers.append(with_facts(found, positives=int(np.sum(runs[0].positives))))
-        comparisons += adjust_answers(answers, len(names))
+        answers = [answers_on(score, a, b, options, choices, positives=positives) for a, b in pairs]
+        comparisons += adjust_answers(answers, len(by_system))
     scores = scores_of_counts(by_system, options.level, options.beta, metrics)
     signature = sign_answers(facts_of_counts(by_system), options, comparisons)
-    return with_verdicts(scores, comparisons, pairs, signature)
+    return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)
 
 
 def places_of(
@@ -298,57 +293,3 @@ def places_of(
         places[name] = range(len(runs), len(runs) + len(own))
         runs += own
     return runs, places
-
-
-# --- Planning: numbers of runs and units
-
-
-def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
-    """Plan the number of runs and units for two systems, from the runs of a pilot."""
-    if len(matched.runs) != 2:
-        raise InputError(f"systems: {len(matched.runs)} of them; expected two")
-    unit = unit_of_runs(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
-    result = _plan_of(score, {group.name: group.places for group in matched.runs}, options)
-    facts = (*facts_of_reading(matched, options), signed_runs(matched))
-    signature = options.signature("plan", *facts, score.metric, f"by-{unit}")
-    if matched.task == "scores":
-        result = replace(result, task=matched.task, range=matched.range)
-    return replace(result, metric=score.metric, by=unit, notes=matched.notes, signature=signature)
-
-
-def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions) -> RunsPlan:
-    """Plan the number of runs and units from the counts of each run, one row per unit."""
-    refuse_all_but(
-        options, "metric", "difference", "power", "units", "level", "beta", "paired_runs"
-    )
-    by_system = counts_by_system(systems)
-    if len(by_system) != 2:
-        raise InputError(f"systems: {len(by_system)} of them; expected two")
-    runs, places = places_of(by_system)
-    score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
-    facts = facts_of_counts(by_system)
-    signature = options.signature("plan", *facts, score.metric, "by-unit")
-    return replace(_plan_of(score, places, options), signature=signature)
-
-
-def _plan_of(score: Score, systems: Mapping[str, Sequence[int]], options: PlanOptions) -> RunsPlan:
-    """Plan from the runs of two systems, which are rows of a score."""
-    (name_a, a), (name_b, b) = systems.items()
-    for name, runs in systems.items():
-        if len(runs) < 2:
-            raise InputError(f"{name}: one run, which says nothing about others; expected several")
-    choices = Choices.of(CompareOptions(level=options.level), "unit")
-    pilot = compare_runs_of(score, a, b, (name_a, name_b), choices, paired_runs=options.paired_runs)
-    if pilot.procedures is None:
-        raise InputError(f"systems: {pilot.models.note}; expected a pilot that shows how runs vary")
-    units = None
-    if options.units is not None:
-        units = sorted({score.observed_units, whole_number("units", options.units, least=2)})
-    return plan_runs(
-        pilot.procedures,
-        difference=options.difference,
-        power=0.8 if options.power is None else options.power,
-        units=units,
-    )

@@ -53,8 +53,11 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
-        values = self._own(_shown_fields(type(self)))
-        return {name: jsonable(value) for name, value in values.items() if value is not None}
+        return {name: jsonable(v) for name, v in self._shown().items() if v is not None}
+
+    def _shown(self) -> dict[str, Any]:
+        kind: Any = type(self)
+        return self._own(_shown_fields(kind))
 
     def _own(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
@@ -83,7 +86,7 @@ class Result:
 
     def _metrics(self) -> Iterable[Named]:
         """Yield the parts of a name and the number: by default for the fields of the result."""
-        own = self._own(_shown_fields(type(self)))
+        own = self._shown()
         return numbers_of(own, own.get("metric"))
 
     def _metrics_under(self, *head: str) -> Iterator[Named]:
