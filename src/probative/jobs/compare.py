@@ -512,25 +512,8 @@ def compare(
     >>> print(result.verdicts[0])  # doctest: +ELLIPSIS
     new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
     """
-    options = CompareOptions.of(
-        {
-            "metric": metric,
-            "average": average,
-            "by": by,
-            "level": level,
-            "rope": rope,
-            "beta": beta,
-            "prior": prior,
-            "power": power,
-            "fields": names_of("fields", fields),
-            "all_pairs": all_pairs,
-            "paired_runs": paired_runs,
-            "train": train,
-            "second_gold": second_gold,
-            "units": units,
-            "rng": rng,
-            **reading,
-        },
+    options = CompareOptions.of_call(
+        locals() | {"fields": names_of("fields", fields)},
         beside=("names", "examples", "figures", "buckets", "fingerprints", "report"),
     )
     if report is not None and not callable(report):

@@ -82,26 +82,16 @@ def _make_ranking(
     """Build the result, of two systems with the numbers of `alone`; `facts` are to be signed."""
     if alone is not None:
         board = _result_as_compared(board, alone)
+    columns = (board.rank_low, board.rank_high, board.tier, board.letters, board.p_best)
+    places = zip(
+        *(np.asarray(own).tolist() for own in (*columns, board.expected_rank)), strict=True
+    )
     rows = []
-    for place, i in enumerate(board.order):
-        system = scores.systems[i]
-        own = system[metric]
-        rows.append(
-            RankedSystem(
-                name=system.name,
-                metric=metric,
-                estimate=float(own.estimate),
-                low=float(own.low),
-                high=float(own.high),
-                rank_low=int(board.rank_low[place]),
-                rank_high=int(board.rank_high[place]),
-                tier=int(board.tier[place]),
-                letters=board.letters[place],
-                p_best=float(board.p_best[place]),
-                expected_rank=float(board.expected_rank[place]),
-                note=None if own.note is None else str(own.note),
-            )
-        )
+    for i, place in zip(board.order, places, strict=True):
+        own = scores.systems[i][metric]
+        ends = float(own.estimate), float(own.low), float(own.high)
+        note = None if own.note is None else str(own.note)
+        rows.append(RankedSystem(scores.systems[i].name, metric, *ends, *place, note=note))
     test = "sampled" if evidence.sampled else "exact"
     chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
     signature = options.signature(
