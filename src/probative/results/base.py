@@ -22,6 +22,7 @@ from probative.counts import Counts, ItemCounts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
     from probative._validation import Number, Words
@@ -125,9 +126,7 @@ class Result:
 
     def _document(self) -> Document:
         """Return the document to show: by default the records as a table."""
-        module, name = self._report.split(".")
-        made: Document = getattr(import_module(f"probative.reporting.{module}"), name)(self)
-        return made
+        return shown_by(self._report, self)
 
     def _repr_html_(self) -> str:
         from probative.reporting.render import document_html
@@ -284,6 +283,24 @@ class LateInterval(Interval):
     def __repr__(self) -> str:
         kind, values = self.__reduce__()
         return repr(kind(*values))
+
+
+def _of_reporting(function: str) -> Any:
+    """Import "module.function" of `reporting`, when something is shown."""
+    module, name = function.split(".")
+    return getattr(import_module(f"probative.reporting.{module}"), name)
+
+
+def shown_by(function: str, *what: Any, **how: Any) -> Document:
+    """Return the document of a result by a function of `reporting`."""
+    document: Document = _of_reporting(function)(*what, **how)
+    return document
+
+
+def drawn_by(function: str, *what: Any) -> list[Axes]:
+    """Return the axes of the figure that a function of `reporting` draws."""
+    axes: list[Axes] = _of_reporting(function)(*what).axes
+    return axes
 
 
 def bracketed(note: Any) -> str:

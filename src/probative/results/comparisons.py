@@ -13,6 +13,7 @@ from probative.results.base import (
     PairDifference,
     Result,
     bracketed,
+    drawn_by,
     numbers_of,
 )
 from probative.results.scores import ScoredResult
@@ -275,9 +276,7 @@ class Comparison(PairDifference):
 
     def plot(self) -> Axes:
         """Draw the posterior of the difference; return matplotlib's axes."""
-        from probative.reporting.compare_page import posterior_figure
-
-        return posterior_figure(self).axes[0]
+        return drawn_by("compare_page.posterior_figure", self)[0]
 
     def _key_numbers(self) -> str:
         chance = f"P({self.b} better) = {number(self.p_b_better, 4)}"
@@ -420,9 +419,7 @@ class Comparisons(ScoredResult):
 
     def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.compare_page import comparison_figure
-
-        return comparison_figure(self).axes
+        return drawn_by("compare_page.comparison_figure", self)
 
     def to_latex(
         self, *, label: str | None = None, digits: int | None = None, compact: bool = False

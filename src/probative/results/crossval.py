@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.results.base import Result, jsonable
+from probative.results.base import Result, drawn_by, jsonable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -220,9 +220,7 @@ class ModelComparison(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; return matplotlib's axes."""
-        from probative.reporting.bayes_report import density_figure
-
-        return density_figure(self.scores).axes
+        return drawn_by("bayes_report.density_figure", self.scores)
 
     def _key_numbers(self) -> str:
         return "; ".join(

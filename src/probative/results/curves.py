@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative.results.base import Interval, Result, ScoresByMetric, jsonable
+from probative.results.base import Interval, Result, ScoresByMetric, drawn_by, jsonable, shown_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -360,14 +360,10 @@ class Curve(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
-        from probative.reporting.curve_report import curves_figure
-
-        return curves_figure((self,)).axes
+        return drawn_by("curve_report.curves_figure", (self,))
 
     def _document(self) -> Document:
-        from probative.reporting.curve_report import curves_document
-
-        return curves_document((self,))
+        return shown_by("curve_report.curves_document", (self,))
 
     def __str__(self) -> str:
         ap = self.average_precision
@@ -425,9 +421,7 @@ class CurveComparison(Result):
 
     def plot(self) -> list[Axes]:
         """Draw both curves; return matplotlib's axes."""
-        from probative.reporting.curve_report import curves_figure
-
-        return curves_figure(self.curves).axes
+        return drawn_by("curve_report.curves_figure", self.curves)
 
     def _key_numbers(self) -> str:
         return "; ".join(c._key_numbers() for c in self.comparisons)
@@ -546,9 +540,7 @@ class SegmentationSweep(ScoresByMetric):
         ]
 
     def _document(self) -> Document:
-        from probative.reporting.curve_report import sweep_document
-
-        return sweep_document(self, html=True)
+        return shown_by("curve_report.sweep_document", self, html=True)
 
     def __str__(self) -> str:
         return (

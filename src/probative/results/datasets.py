@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import DifferenceResult, Result
+from probative.results.base import DifferenceResult, Result, drawn_by
 from probative.wording.numbers import counted, number
 
 if TYPE_CHECKING:
@@ -199,9 +199,7 @@ class DatasetComparisons(Result):
 
     def plot(self) -> Axes:
         """Draw the differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.forests import datasets_figure
-
-        return datasets_figure(self).axes[0]
+        return drawn_by("forests.datasets_figure", self)[0]
 
     def _key_numbers(self) -> str:
         return f"{counted(len(self), 'data set')}, {self.metric}, {self.b} - {self.a}: {self.mean}"

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import PairDifference, Result
+from probative.results.base import PairDifference, Result, drawn_by
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
@@ -181,9 +181,7 @@ class Ranking(ScoredResult):
 
     def plot(self) -> list[Axes]:
         """Draw the leaderboard with its ties; return matplotlib's axes."""
-        from probative.reporting.rank_report import rank_figure
-
-        return rank_figure(self).axes
+        return drawn_by("rank_report.rank_figure", self)
 
     def _key_numbers(self) -> str:
         return "; ".join(f"{s.name} {s.rank_low}-{s.rank_high}" for s in self.ranking)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.results.base import Result, bracketed, jsonable
+from probative.results.base import Result, bracketed, drawn_by, jsonable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -271,9 +271,7 @@ class RunsPlan(Result):
 
     def plot(self) -> list[Axes]:
         """Draw contours of the half-width over runs and units; return matplotlib's axes."""
-        from probative.reporting.plan_report import runs_plan_figure
-
-        return runs_plan_figure(self).axes
+        return drawn_by("plan_report.runs_plan_figure", self)
 
     def __str__(self) -> str:
         instead = "no number of units does as much"

@@ -8,7 +8,14 @@ from operator import attrgetter
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from probative.results.base import DifferenceResult, Interval, Result, ScoresByMetric, jsonable
+from probative.results.base import (
+    DifferenceResult,
+    Interval,
+    Result,
+    ScoresByMetric,
+    drawn_by,
+    jsonable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -252,9 +259,7 @@ class Scores(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the scores with their intervals; return matplotlib's axes."""
-        from probative.reporting.score_report import scores_figure
-
-        return scores_figure(self).axes
+        return drawn_by("score_report.scores_figure", self)
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Result, bracketed
+from probative.results.base import Result, bracketed, drawn_by, shown_by
 from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
@@ -116,9 +116,7 @@ class Sampled(Result):
     _lines = ("strata",)
 
     def _document(self) -> Document:
-        from probative.reporting.survey_report import sample_document
-
-        return sample_document(self, explain=True)
+        return shown_by("survey_report.sample_document", self, explain=True)
 
     def __str__(self) -> str:
         from probative.wording.surveys import sample_summary
@@ -457,6 +455,4 @@ class Looks(Result):
 
     def plot(self) -> Axes:
         """Draw the interval against the number of labels; return matplotlib's axes."""
-        from probative.reporting.survey_report import looks_figure
-
-        return looks_figure(self).axes[0]
+        return drawn_by("survey_report.looks_figure", self)[0]
