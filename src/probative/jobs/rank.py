@@ -90,8 +90,8 @@ def _make_ranking(
     for i, place in zip(board.order, places, strict=True):
         own = scores.systems[i][metric]
         ends = float(own.estimate), float(own.low), float(own.high)
-        note = None if own.note is None else str(own.note)
-        rows.append(RankedSystem(scores.systems[i].name, metric, *ends, *place, note=note))
+        row = (*ends, *place, None if own.note is None else str(own.note))
+        rows.append(RankedSystem(scores.systems[i].name, metric, *row))
     test = "sampled" if evidence.sampled else "exact"
     chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
     signature = options.signature(

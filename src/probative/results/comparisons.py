@@ -179,8 +179,6 @@ class Comparison(PairDifference):
         number there are; None if it is unknown.
     by_label
         The difference on every label, if there are several.
-    note
-        A caveat, or None.
     null
         The null distribution of the test, from the same pass as `pvalue`, if figures were asked
         for; else None.
@@ -205,8 +203,6 @@ class Comparison(PairDifference):
     p_bh
         In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
         share of false claims among all claims below the level.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     method: str
@@ -506,8 +502,6 @@ class RandomizationTest(Result):
         A caveat about this test, or None.
     null
         The distribution of the difference under the null hypothesis, if it was asked for.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -556,8 +550,6 @@ class Difference(Result):
         units; the interval already allows for it.
     note
         A caveat about this interval, or None.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -789,8 +781,6 @@ class GateVerdict(Result):
     question
         With several runs: "procedures" if new runs were allowed for, "models" if there was a single
         run of each. With several data sets: "mean", for the mean over them. Else None.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     use
         With a ledger: the number of this look at the test set, and how many are left.
     hidden

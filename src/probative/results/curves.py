@@ -43,8 +43,6 @@ class Band(Result):
         The method and the level of the intervals.
     precision_low, precision_high, recall_low, recall_high
         One per threshold.
-    note
-        A caveat, or None.
     """
 
     kind: str
@@ -101,10 +99,6 @@ class BestThreshold(Result):
         The bias of the score on these data.
     precision, recall
         Those on these data.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
     """
 
     metric: str
@@ -195,10 +189,6 @@ class Calibration(Result):
     miscalibration, discrimination, uncertainty
         The parts of the Brier score, by the best monotone recalibration: it is the first, less the
         second, plus the third.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
     """
 
     bins: tuple[CalibrationBin, ...]
@@ -246,8 +236,6 @@ class Curve(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
-    signature
-        A short reproducible description of every choice.
     judged
         The functions that compute the bands, areas, best threshold and calibration by name, when
         they are first asked for.
@@ -390,8 +378,6 @@ class CurveComparison(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
-    signature
-        A short reproducible description of every choice.
     """
 
     curves: tuple[Curve, ...]
@@ -485,10 +471,6 @@ class SegmentationSweep(ScoresByMetric):
         The cut at which each score is highest.
     positions, sentences
         The number of inner positions and of sentences.
-    level
-        The level of the intervals.
-    signature
-        A short reproducible description of every choice.
     """
 
     shares: Array

@@ -142,8 +142,6 @@ class DatasetComparisons(Result):
         The conclusions, one sentence each.
     notes
         Messages on what was recognised, repaired or left out, with the name of the data set.
-    signature
-        A short reproducible description of every choice.
     task, range
         For graded scores: "scores", and the range of possible scores.
     """

@@ -126,8 +126,6 @@ class RepeatedScore(Result):
     share_of_answers
         The share of the variance that comes from the choice of answers, which more answers to these
         samples could remove at most. None if no sample was answered twice.
-    note
-        A caveat, or None.
     """
 
     metric: str
@@ -220,8 +218,6 @@ class RunsPlan(Result):
         The number of units with the effect of one more run of either; None if no number has it.
     shares
         The share of the variance of the pilot that comes from units, runs and both together.
-    note
-        A caveat, or None.
     by, notes, signature
         The name of the units, messages on what was recognised in files, and every choice.
     surface

@@ -186,8 +186,6 @@ class Scores(Result):
         ``entities``, ``segmentation``, ``labels``, ``records`` or ``samples``.
     systems
         The systems, in the order given.
-    level
-        The level of the intervals.
     units, unit
         The number of units (sentences, documents, items) of gold, and their name.
     by
@@ -198,15 +196,11 @@ class Scores(Result):
         Messages on what was recognised, repaired or left out.
     token_accuracy
         For tags: the numbers of tokens with the right tag and of all tokens, for each system.
-    signature
-        A short reproducible description of every choice.
     run_scores
         If systems have several runs: a `RunScores` for each system and metric. The scores of
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
     groups
         If groups were asked for: a `Group` for each, in the natural order of their names.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     ceilings
         If a second annotation was given: a `Ceiling` for each system.
     range
@@ -419,16 +413,12 @@ class Agreement(Result):
         Krippendorff's alpha of all of them together, for labels; else None.
     pairs
         A `PairAgreement` for each two of them.
-    level
-        The level of the intervals.
     units, unit, by
         The number of units, their name, and what the intervals take to be independent.
     match
         The rule by which two spans are the same, such as ``partial``; None if they must be equal.
     notes
         Messages on what was recognised, repaired or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -484,12 +474,6 @@ class Ceiling(DifferenceResult):
     pvalue, test, by
         The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
         was exchanged.
-    level
-        The level of the intervals.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
-    note
-        A caveat, or None.
     """
 
     system: str

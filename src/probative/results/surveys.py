@@ -88,8 +88,6 @@ class Sampled(Result):
         The files written: the ``sample`` and its ``design``.
     notes
         Messages on what was recognised or left out.
-    signature
-        A short reproducible description of every choice.
     design
         The `Design`.
     """
@@ -150,8 +148,6 @@ class EstimatedScore(SystemScore):
     judge_moved, judge_width
         The change of the estimate by a judge, and the ratio of the standard errors with and without
         it; None without a judge.
-    note
-        A caveat, or None.
     """
 
     level: float = 0.95
@@ -252,14 +248,8 @@ class Estimate(Result):
         The score to which `worth`, `verdicts` and the shares of the strata refer.
     judge
         The name of the judge; None without one.
-    level
-        The level of the intervals.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     notes
         Messages on what was recognised, and caveats about single scores.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -340,12 +330,8 @@ class Look(Result):
         None if that is unknown, or if it is decided.
     planned
         The number of units for which intervals and bets are tuned.
-    note
-        A caveat, or None.
     pool
         The number of units of the pool, if these are a sample of one; else None.
-    signature
-        A short reproducible description of every choice.
     """
 
     look: int
@@ -427,8 +413,6 @@ class Looks(Result):
         The names of the systems; b is None with one system.
     notes
         Messages on what was recognised or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     looks: tuple[Look, ...]
