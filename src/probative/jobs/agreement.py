@@ -95,8 +95,8 @@ def agreement(
     """
     if not isinstance(missing, str | None):
         raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
-    own = {"by": by, "level": open_probability("level", level), "missing": missing}
-    options = AgreementOptions.of({**own, **reading}, beside=("names",))
+    checked = {"level": open_probability("level", level)}
+    options = AgreementOptions.of_call(locals() | checked, beside=("names",))
     given, names = by_name([first, *others], names)
     given = [_marked(own) for own in given]
     if len(given) == 1 and not options.columns:

@@ -630,28 +630,15 @@ class _Building:
         kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
         read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
-        board = Board(
-            str(self.places.site),
-            tuple(map(self._with_description, submissions, read)),
-            None,
-            title=self.front.title,
-            about=self.front.about,
-            date=self.front.date or self._newest(submissions),
-            signature=self.options.signature("board"),
-        )
+        head = str(self.places.site), tuple(map(self._with_description, submissions, read))
+        front = self.front._asdict() | {"date": self.front.date or self._newest(submissions)}
         if not entries:
-            return board, None
+            return Board(*head, None, **front, signature=self.options.signature("board")), None
         names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
         ranking, tested, reused = self._rank(matched, entries, kept)
-        board = replace(
-            board,
-            ranking=ranking,
-            pairs_tested=tested,
-            pairs_reused=reused,
-            signature=ranking.signature,
-        )
-        return board, matched
+        built = Board(*head, ranking, tested, reused, **front, signature=ranking.signature)
+        return built, matched
 
     def _with_description(self, one: _SubmittedFile, read: _Entry | Submission) -> Submission:
         """Return the status of a submission with what its team says about it."""

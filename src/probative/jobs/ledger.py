@@ -170,7 +170,6 @@ def _lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
     lines = []
     for use in uses:
         content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
-        content["sketch"] = list(use.sketch)
         check = _check_of(content, check)
         lines.append(json.dumps(content | {"check": check}).encode() + b"\n")
     return b"".join(lines), check

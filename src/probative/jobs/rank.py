@@ -281,20 +281,14 @@ def rank(
     >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
-    options = RankOptions.of(
-        {
-            "metric": metric,
-            "average": one_of("average", average, AVERAGES),
-            "by": by,
-            "level": open_probability("level", level),
-            "beta": positive("beta", beta),
-            "adjust": one_of("adjust", adjust, ADJUSTMENTS),
-            "units": units,
-            "rng": rng,
-            **reading,
-        },
-        beside=("names", "n_jobs", "report", "comparisons"),
-    )
+    checked = {
+        "average": one_of("average", average, AVERAGES),
+        "level": open_probability("level", level),
+        "beta": positive("beta", beta),
+        "adjust": one_of("adjust", adjust, ADJUSTMENTS),
+    }
+    beside = ("names", "n_jobs", "report", "comparisons")
+    options = RankOptions.of_call(locals() | checked, beside=beside)
     if metric is not None:
         one_of("metric", metric, (*METRICS, *OF_SCORES))
     refuse_nothing(gold, options)
@@ -333,8 +327,7 @@ def rank_matched(
 ) -> Ranking:
     """Rank the matched systems; `how` holds `n_jobs` and `report`, as for `rank`."""
     known = Known() if known is None else known
-    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    score, _ = _score_to_rank_by(matched, options)
     scores = ranked_scores(matched, options, known.scores)
     alone = None
     if len(matched.runs or matched.names) == 2:
@@ -343,7 +336,6 @@ def rank_matched(
         found = compare_matched(matched, as_compared, examples=False, known=given)
         alone = found.comparisons[0]  # with several runs, the comparison of the models
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
-    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
     if matched.runs:
         score = score.pooled([group.places for group in matched.runs])
     how = {"tested": known.tests, "limited": known.limits, **how}
@@ -428,13 +420,19 @@ def _compare_pair(
     )
 
 
+def _score_to_rank_by(matched: Matched, options: RankOptions) -> tuple[Score, str]:
+    """Return the score that systems are ranked by, and its units."""
+    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    how: Any = options.chosen("average", "beta")
+    return score_in(matched, metric, unit, **how), unit
+
+
 def ranked_scores(
     matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
 ) -> Scores:
     """Score the systems, including the metric that they are ranked by."""
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    unit = unit_of(matched, options.by)
-    score = score_in(matched, metric, unit, average=options.average)
+    score, unit = _score_to_rank_by(matched, options)
     by = options.by if matched.runs else unit
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
     return scores_of(matched, usual, also=[score.metric], known=known)

@@ -784,20 +784,13 @@ def score(
     >>> round(result[0]["f1"].estimate, 4)
     0.6667
     """
-    options = ScoreOptions.of(
-        {
-            "metric": metric,
-            "beta": positive("beta", beta),
-            "method": None if method is None else one_of("method", method, METHODS),
-            "by": by,
-            "level": open_probability("level", level),
-            "overlap": flag("overlap", overlap),
-            "second_gold": second_gold,
-            "units": units,
-            **reading,
-        },
-        beside=("names",),
-    )
+    checked = {
+        "beta": positive("beta", beta),
+        "method": None if method is None else one_of("method", method, METHODS),
+        "level": open_probability("level", level),
+        "overlap": flag("overlap", overlap),
+    }
+    options = ScoreOptions.of_call(locals() | checked, beside=("names",))
     refuse_nothing(gold, options)
     systems, names = by_name([] if pred is None else [pred, *more], names, gold)
     matched, second = match_systems(gold, systems, names, options)
