@@ -615,7 +615,7 @@ def compare_matched(
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
     facts = facts_of_reading(matched, options)
-    facts = (*facts, signed_runs(matched)) if several else facts
+    facts = (*facts, signed_runs(matched.runs)) if several else facts
     signature = sign_answers(facts, options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)

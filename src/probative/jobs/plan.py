@@ -13,7 +13,7 @@ from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.planning import plan as plan_from_cases
 from probative.inference.planning import plan_runs
 from probative.inference.pooled import PooledScore
-from probative.jobs.runs import counts_by_system, facts_of_counts, places_of, refuse_all_but
+from probative.jobs.runs import counts_of_runs
 from probative.jobs.score import (
     AVERAGES,
     by_name,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from probative._validation import Input, Systems
     from probative.counts import Counts
     from probative.inference.scores import Score
+    from probative.matching.outputs import RunGroup
     from probative.options import GradedKeywords
     from probative.results import Plan, RunsPlan
 
@@ -232,8 +233,8 @@ def plan_from_files(
     facts = facts_of_reading(matched, options)
     result: Any
     if several:
-        facts = (*facts, signed_runs(matched))
-        result = _plan_runs(score, {group.name: group.places for group in groups}, options)
+        facts = (*facts, signed_runs(groups))
+        result = _plan_runs(score, groups, options)
     else:
         wanted: Any = options.units
         a, b = groups
@@ -258,29 +259,24 @@ def _plan_counts(
     systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions
 ) -> RunsPlan:
     """Plan the number of runs and units from the counts of each run, one row per unit."""
-    refuse_all_but(
-        options, "metric", "difference", "power", "units", "level", "beta", "paired_runs"
-    )
-    by_system = counts_by_system(systems)
-    if len(by_system) != 2:
-        raise InputError(f"systems: {len(by_system)} of them; expected two")
-    runs, places = places_of(by_system)
+    runs, groups = counts_of_runs(systems, options, *_OF_CASES, "paired_runs")
+    if len(groups) != 2:
+        raise InputError(f"systems: {len(groups)} of them; expected two")
     score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
-    facts = facts_of_counts(by_system)
-    signature = options.signature("plan", *facts, score.metric, "by-unit")
-    return replace(_plan_runs(score, places, options), signature=signature)
+    signature = options.signature("plan", "counts", signed_runs(groups), score.metric, "by-unit")
+    return replace(_plan_runs(score, groups, options), signature=signature)
 
 
-def _plan_runs(
-    score: Score, systems: Mapping[str, Sequence[int]], options: PlanOptions
-) -> RunsPlan:
+def _plan_runs(score: Score, systems: Sequence[RunGroup], options: PlanOptions) -> RunsPlan:
     """Plan from the runs of two systems, which are rows of a score."""
-    (name_a, a), (name_b, b) = systems.items()
-    for name, runs in systems.items():
-        if len(runs) < 2:
+    for system in systems:
+        if len(system.places) < 2:
+            name = system.name
             raise InputError(f"{name}: one run, which says nothing about others; expected several")
     choices = Choices.of(CompareOptions(level=options.level), "unit")
-    pilot = compare_runs_of(score, a, b, (name_a, name_b), choices, paired_runs=options.paired_runs)
+    a, b = systems
+    sides = a.places, b.places, (a.name, b.name)
+    pilot = compare_runs_of(score, *sides, choices, paired_runs=options.paired_runs)
     if pilot.procedures is None:
         raise InputError(f"systems: {pilot.models.note}; expected a pilot that shows how runs vary")
     units = None

@@ -27,11 +27,8 @@ from probative.inference.sampled import most_exchanges
 from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
-    counts_by_system,
-    facts_of_counts,
+    counts_of_runs,
     hints_of_runs,
-    places_of,
-    refuse_all_but,
     scores_of_counts,
 )
 from probative.jobs.score import (
@@ -342,7 +339,7 @@ def rank_matched(
     board, evidence = _leaderboard(score, options, how)
     facts = facts_of_reading(matched, options)
     if matched.runs:
-        facts = (*facts, signed_runs(matched))
+        facts = (*facts, signed_runs(matched.runs))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     return _make_ranking(scores, score.metric, board, evidence, options, facts, alone)
 
@@ -440,17 +437,16 @@ def ranked_scores(
 
 def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems from their counts by unit, summed over runs."""
-    refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
-    by_system = counts_by_system(systems)
-    metric, beta = options.metric or "f1", options.beta
-    runs, places = places_of(by_system)
-    score = PooledScore.of_counts(runs, metric, beta=beta).pooled(list(places.values()))
-    board, evidence = _leaderboard(score, options, how)
-    scores = scores_of_counts(by_system, options.level, beta, (metric,))
+    numbers = ("metric", "level", "beta", "adjust", "rng")
+    runs, groups = counts_of_runs(systems, options, *numbers)
+    metric = options.metric or "f1"
+    score = PooledScore.of_counts(runs, metric, beta=options.beta)
+    board, evidence = _leaderboard(score.pooled([g.places for g in groups]), options, how)
+    scores = scores_of_counts(runs, groups, options, (metric,))
     alone = None
-    if len(by_system) == 2:
+    if len(groups) == 2:
         alone = compare_counts(systems, _ranking_as_compared(options), figures=False).comparisons[0]
-    facts = facts_of_counts(by_system)
+    facts: tuple[str, ...] = "counts", signed_runs(groups)
     if all(isinstance(own, Counts) for own in systems.values()):
         facts, scores = facts[:1], replace(scores, run_scores=None)
     return _make_ranking(scores, metric, board, evidence, options, facts, alone)

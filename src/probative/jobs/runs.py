@@ -22,6 +22,7 @@ from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
 from probative.inference.pooled import PooledScore
+from probative.jobs.score import signed_runs
 from probative.matching.outputs import RunGroup
 from probative.metrics import PRF
 from probative.metrics import score as score_of
@@ -117,34 +118,36 @@ def with_verdicts(
 # --- Counts by run and unit, from any source
 
 
-def counts_by_system(
-    systems: Mapping[str, Counts | Sequence[Counts]],
-) -> dict[str, list[Counts]]:
-    """Return the counts of every run by system; refuse different units or gold."""
+def counts_of_runs(
+    systems: Mapping[str, Counts | Sequence[Counts]], options: ReadingOptions, *known: str
+) -> tuple[list[Counts], list[RunGroup]]:
+    """Return the counts of all runs and their systems; refuse choices that are not `known`."""
+    usual = type(options)()
+    for entry in fields(options):
+        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
     if not systems:
         raise InputError("systems: none; expected at least one")
-    by_system: dict[str, list[Counts]] = {}
+    every: list[Counts] = []
+    groups = []
     for name, own in systems.items():
         runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
         if not all(isinstance(counts, Counts) for counts in runs):
             raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
-        by_system[str(name)] = runs
-    first = None
-    for name, runs in by_system.items():
         if not runs:
             raise InputError(f"{name}: no runs; expected one at least")
-        for number, counts in enumerate(runs, start=1):
-            here = f"{name}, run {number}" if len(runs) > 1 else name
-            if len(counts.shape) != 1:
-                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
-            first = (here, counts) if first is None else first
-            _check_same_answer(*first, here, counts)
-    return by_system
-
-
-def facts_of_counts(systems: Mapping[str, Sequence[Counts]]) -> tuple[str, ...]:
-    """Return the first parts of a signature: that there are counts, and the numbers of runs."""
-    return "counts", f"runs:{','.join(str(len(own)) for own in systems.values())}"
+        called = tuple(f"run {number}" for number in range(1, len(runs) + 1))
+        groups.append(RunGroup(str(name), tuple(range(len(every), len(every) + len(runs))), called))
+        every += runs
+    first = None
+    for group in groups:
+        for place, run in zip(group.places, group.runs, strict=True):
+            here = f"{group.name}, {run}" if len(group.runs) > 1 else group.name
+            if len(every[place].shape) != 1:
+                raise InputError(f"{here}: shape {every[place].shape}; expected one row per unit")
+            first = first or here
+            _check_same_answer(first, every[0], here, every[place])
+    return every, groups
 
 
 def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
@@ -167,31 +170,22 @@ def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> Non
 
 
 def scores_of_counts(
-    systems: Mapping[str, Sequence[Counts]], level: float, beta: float, metrics: Sequence[str]
+    every: Sequence[Counts], groups: Sequence[RunGroup], options: Any, metrics: Sequence[str]
 ) -> Scores:
     """Score systems from their counts by run and unit, in `metrics` and the usual ones."""
-    wanted = dict.fromkeys((*PRF, *metrics))
+    wanted, beta = dict.fromkeys((*PRF, *metrics)), options.beta
     scored, of_runs = [], []
-    for name, runs in systems.items():
+    for group in groups:
+        runs = [every[place] for place in group.places]
         pooled = sum(runs[1:], start=runs[0])
-        limits = (interval(pooled, m, level=level, beta=beta, clustered=True) for m in wanted)
-        scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
-        called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
+        how: Any = {"level": options.level, "beta": beta, "clustered": True}
+        limits = tuple(interval(pooled, metric, **how) for metric in wanted)
+        scored.append(SystemScores(group.name, pooled.sum(), limits))
         for metric in wanted:
             values = [score_of(own.sum(), metric, beta=beta) for own in runs]
-            of_runs.append(RunScores.of(name, metric, called, values))
-    units = len(next(iter(systems.values()))[0])
-    return Scores(
-        "counts", tuple(scored), level, units, "unit", by="unit", run_scores=tuple(of_runs)
-    )
-
-
-def refuse_all_but(options: ReadingOptions, *known: str) -> None:
-    """Refuse choices that do not apply to counts."""
-    usual = type(options)()
-    for entry in fields(options):
-        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
+            of_runs.append(RunScores.of(group.name, metric, group.runs, values))
+    sizes = options.level, len(every[0]), "unit"
+    return Scores("counts", tuple(scored), *sizes, by="unit", run_scores=tuple(of_runs))
 
 
 # --- Hints that runs may be badly chosen; they change no number
@@ -263,33 +257,19 @@ def compare_counts(
 ) -> Comparisons:
     """Compare systems from the counts of each run, one row per unit."""
     numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
-    refuse_all_but(options, *numbers, "all_pairs", "paired_runs")
-    by_system = counts_by_system(systems)
-    if len(by_system) < 2:
-        raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
+    runs, groups = counts_of_runs(systems, options, *numbers, "all_pairs", "paired_runs")
+    if len(groups) < 2:
+        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     choices = Choices.of(options, "unit", figures=figures)
-    runs, places = places_of(by_system)
-    pairs = pairs_of([RunGroup(name, tuple(own), ()) for name, own in places.items()], options)
+    pairs = pairs_of(groups, options)
     positives = int(np.sum(runs[0].positives))
     comparisons: list[Comparison] = []
     for metric in metrics:
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
         answers = [answers_on(score, a, b, options, choices, positives=positives) for a, b in pairs]
-        comparisons += adjust_answers(answers, len(by_system))
-    scores = scores_of_counts(by_system, options.level, options.beta, metrics)
-    signature = sign_answers(facts_of_counts(by_system), options, comparisons)
+        comparisons += adjust_answers(answers, len(groups))
+    scores = scores_of_counts(runs, groups, options, metrics)
+    signature = sign_answers(("counts", signed_runs(groups)), options, comparisons)
     return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)
-
-
-def places_of(
-    systems: Mapping[str, Sequence[Counts]],
-) -> tuple[list[Counts], dict[str, Sequence[int]]]:
-    """Return all runs in one list, and the places of the runs of every system in it."""
-    runs: list[Counts] = []
-    places: dict[str, Sequence[int]] = {}
-    for name, own in systems.items():
-        places[name] = range(len(runs), len(runs) + len(own))
-        runs += own
-    return runs, places

@@ -105,9 +105,9 @@ def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ..
     return matched.task, matched.scheme, options.repair
 
 
-def signed_runs(matched: Matched) -> str:
+def signed_runs(groups: Sequence[RunGroup]) -> str:
     """Return the number of runs of each system as part of a signature."""
-    return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
+    return f"runs:{','.join(str(len(group.places)) for group in groups)}"
 
 
 def match_of(matched: Matched) -> str | None:
@@ -868,7 +868,7 @@ def _signed(
 ) -> str:
     """Return the signature of scores."""
     methods = ",".join(dict.fromkeys(score.method for own in systems for score in own.scores))
-    runs = [signed_runs(matched)] if matched.runs else []
+    runs = [signed_runs(matched.runs)] if matched.runs else []
     return options.signature(*facts_of_reading(matched, options), methods, f"by-{unit}", *runs)
 
 
