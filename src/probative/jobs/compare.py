@@ -71,7 +71,7 @@ from probative.results import (
 from probative.results.comparisons import decision_pvalue
 from probative.results.scores import with_scores
 from probative.wording.groups import sentences_of_groups, words_of_disagreement
-from probative.wording.numbers import on_own_scale
+from probative.wording.numbers import counted, on_own_scale
 from probative.wording.verdict import no_verdict, pvalue_of
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _difference(
 
 
 def _summarize(
-    whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float = 1.0
+    whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float
 ) -> GroupSummary:
     """Summarise the groups of `column` for one pair and metric; their p-values are adjusted."""
     a, b, metric = whole.a, whole.b, whole.metric
@@ -329,51 +329,29 @@ def _weights(
     )
 
 
-# --- Adding the comparisons of every group to the result
-#
-# The comparisons of a pair in every group, from items or from counts, come as `Group` objects;
-# their p-values are adjusted and summarised here.
-
-_CROSSING = (
-    "{n:,} {unit}{s} with rows in several groups of {column!r}: each group counts its own rows, so "
-    "that the groups are not independent of each other"
-)
-
-
-def with_groups(
-    whole: Comparisons,
-    groups: Sequence[Group],
-    column: str,
-    *,
-    beta: float = 1.0,
-    crossing: int = 0,
+def _with_groups(
+    whole: Comparisons, groups: Sequence[Group], matched: Matched, options: CompareOptions
 ) -> Comparisons:
     """Add the groups, with unadjusted p-values, and their summaries to a comparison."""
-    adjusted = adjust_groups(groups)
-    notes = whole.notes
+    adjusted, column, notes = _adjust_groups(groups), str(options.group), whole.notes
+    crossing = crossing_units(matched)
     if crossing:
-        words = {"n": crossing, "unit": whole.unit, "s": "" if crossing == 1 else "s"}
-        notes = (*notes, _CROSSING.format(column=column, **words))
-    summaries = tuple(
-        _summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
-    )
+        parted = f"{counted(crossing, whole.unit)} with rows in several groups of {column!r}"
+        why = "each group counts its own rows, so that the groups are not independent of each other"
+        notes = (*notes, f"{parted}: {why}")
+    how: Any = {"level": whole.level, "beta": options.beta}
+    summaries = tuple(_summarize(c, adjusted, column, **how) for c in whole.comparisons)
     # one verdict per pair, on the first metric; with several runs, on the models
     first = whole.comparisons[0]
-    judged = zip(whole.comparisons, summaries, strict=True)
-    said = [
-        words_of_disagreement(summary)
-        for c, summary in judged
-        if (c.metric, c.question) == (first.metric, first.question)
-    ]
-    verdicts = [
-        verdict if words is None else f"{verdict} But {words}."
-        for verdict, words in zip(whole.verdicts, said, strict=True)
-    ]
+    own = [s for s in summaries if (s.metric, s.question) == (first.metric, first.question)]
+    verdicts = []
+    for verdict, words in zip(whole.verdicts, map(words_of_disagreement, own), strict=True):
+        verdicts.append(verdict if words is None else f"{verdict} But {words}.")
     whole = with_scores(whole, groups=adjusted, notes=notes)
     return replace(whole, group_summaries=summaries, verdicts=tuple(verdicts))
 
 
-def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
+def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Adjust the p-values for the number of groups and pairs, separately for each metric."""
     # tests that cannot reject do not count: one unit, identical outputs, or no positive items
     every = [c for group in groups for c in group.comparisons or ()]
@@ -638,12 +616,11 @@ def compare_matched(
             part = _of_field(matched, path, options)
             holding = len(np.unique(part.items.unit[part.items.answer]))
             critical.append(judge(path, part.items.positives, holding, part))
-        result = replace(result, fields=adjust_groups(critical))
+        result = replace(result, fields=_adjust_groups(critical))
     if options.group is None:
         return result
     parts = judge_groups(groups, lambda g: judge(g.name, g.rows, g.units(unit), g.matched))
-    crossing = crossing_units(matched)
-    return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
+    return _with_groups(result, parts, matched, options)
 
 
 # metrics whose differences are shown beside that of the compared one
