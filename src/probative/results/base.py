@@ -49,6 +49,7 @@ _COMMON = {
     "level": "The level of the intervals.",
     "match": "The rule by which a span is right, such as ``partial``; None if it must be equal.",
     "note": "A caveat, or None.",
+    "notes": "Messages on what was recognised, repaired or left out.",
     "signature": "A short reproducible description of every choice.",
 }
 

@@ -33,8 +33,6 @@ class Dataset(Result):
         The one-sided p-values of "B is better" and of "B is worse", of the same test.
     p_holm_better, p_holm_worse
         These, adjusted for the number of data sets by Holm's method.
-    notes
-        Messages on what was recognised, repaired or left out.
     """
 
     dataset: str

@@ -192,8 +192,6 @@ class Scores(Result):
         What the intervals take to be independent: the units, or "item".
     scheme
         The tag scheme of gold, if it was tags.
-    notes
-        Messages on what was recognised, repaired or left out.
     token_accuracy
         For tags: the numbers of tokens with the right tag and of all tokens, for each system.
     run_scores
@@ -417,8 +415,6 @@ class Agreement(Result):
         The number of units, their name, and what the intervals take to be independent.
     match
         The rule by which two spans are the same, such as ``partial``; None if they must be equal.
-    notes
-        Messages on what was recognised, repaired or left out.
     """
 
     task: str
