@@ -205,6 +205,13 @@ class Options:
                 )
         return cls(**given)
 
+    @classmethod
+    def of_call(cls, call: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
+        """Make the options from the parameters of a job: its `locals()`, with `reading`."""
+        own = {entry.name for entry in fields(cls)}
+        chosen = {name: value for name, value in call.items() if name in own}
+        return cls.of(chosen | call["reading"], beside=beside)
+
     def signature(self, *facts: str) -> str:
         """Return the facts that resulted from the options, and all that are not defaults."""
         chosen = []

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from probative.inference.intervals import clopper_pearson
 from scipy import special
 
 from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.intervals import clopper_pearson
 from probative.inference.sampled import ERROR, LEVELS, MOST, looks
 from probative.inference.sequential import (
     FEWEST,

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import open_probability, shown
-from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.agreement import MISSING, Ratings, alpha_interval, doubt
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
-from probative.jobs.score import by_name, facts_of_reading, match_of, unit_of
+from probative.jobs.score import by_name, facts_of_reading, match_of, share_of, unit_of
 from probative.labels import is_missing, items_of
 from probative.matching.items import union
 from probative.matching.labels import match_labels, only_in_a_system
@@ -96,8 +95,8 @@ def agreement(
     """
     if not isinstance(missing, str | None):
         raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
-    own = {"by": by, "level": open_probability("level", level), "missing": missing}
-    options = AgreementOptions.of({**own, **reading}, beside=("names",))
+    checked = {"level": open_probability("level", level)}
+    options = AgreementOptions.of_call(locals() | checked, beside=("names",))
     given, names = by_name([first, *others], names)
     given = [_marked(own) for own in given]
     if len(given) == 1 and not options.columns:
@@ -123,7 +122,6 @@ def agreement(
     unit = unit_of(matched, options.by)
     judge = _of_labels if isinstance(matched.gold, Labels) else _of_spans
     alpha, pairs = judge(matched, sides, who, options, unit)
-    documents = matched.items.document if unit == "document" else None
     only_in_one = set(only_in_a_system(matched.items, matched.names))  # labels of one annotator
     return Agreement(
         task=matched.task,
@@ -131,8 +129,8 @@ def agreement(
         alpha=alpha,
         pairs=pairs,
         level=options.level,
-        units=matched.items.n_units if documents is None else int(documents.max(initial=-1)) + 1,
-        unit=matched.unit if documents is None else unit,
+        units=matched.number_of(unit),
+        unit=unit if unit == "document" else matched.unit,
         by=unit,
         match=match_of(matched),
         notes=tuple(note for note in matched.notes if note not in only_in_one),
@@ -208,21 +206,13 @@ def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tup
             for metric, low in (("agreement", 0.0), ("kappa", -1.0))
         )
     same = a == b
-    if units is None:
-        right = int(np.count_nonzero(same))
-        share = interval(Counts(right, 0, len(a) - right), "recall", level=level)
-    else:
-        group = np.unique(units, return_inverse=True)[1]
-        rights = np.bincount(group, same)
-        counts = Counts(rights, np.zeros_like(rights), np.bincount(group) - rights)
-        share = interval(counts, "recall", clustered=True, level=level)
     kappa = confusion_interval(ConfusedItems(a, b, n_labels, units), "kappa", level=level)
     if kappa.note is None:
         kappa = replace(kappa, note=doubt(~same, units))
     alone = [bool((side == side[0]).all()) for side in (a, b)]
     if any(alone) and not np.isnan(kappa.estimate):
         kappa = replace(kappa, low=-1.0, high=1.0, note=_ALWAYS_0)
-    return replace(share, metric="agreement", signature=""), kappa
+    return replace(share_of(same, units, level=level), metric="agreement"), kappa
 
 
 def _of_spans(

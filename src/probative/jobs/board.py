@@ -105,25 +105,18 @@ class Kept:
 
     def tests(self, keys: Sequence[str]) -> KnownTests:
         """Return the cached tests of pairs of these submissions, by position."""
-        return {
-            (min(i, j), max(i, j)): (p, draws) for i, j, (p, draws) in self._pairs("tests", keys)
-        }
-
-    def keep_tests(self, keys: Sequence[str], tests: KnownTests) -> None:
-        """Store the tests of these pairs and drop all others."""
-        self._keep_pairs("tests", keys, tests)
+        return dict(self._pairs("tests", keys, lambda p, draws: (p, draws)))
 
     def limits(self, keys: Sequence[str]) -> KnownLimits:
         """Return the cached intervals of differences of these submissions, by position."""
-        return {
-            (min(i, j), max(i, j)): (reach, low, high) if i < j else (reach, -high, -low)
-            for i, j, (reach, low, high) in self._pairs("limits", keys)
-        }
+        return dict(self._pairs("limits", keys, lambda reach, low, high: (reach, -high, -low)))
 
-    def keep_limits(self, keys: Sequence[str], limits: KnownLimits) -> None:
-        """Store the intervals of these differences and drop all others."""
-        if limits:
-            self._keep_pairs("limits", keys, limits)
+    def keep_pairs(
+        self, what: str, keys: Sequence[str], found: Mapping[tuple[int, int], tuple[float, ...]]
+    ) -> None:
+        """Store the tests or the limits of these pairs and drop all others."""
+        rows = {f"{keys[i]} {keys[j]}": own for (i, j), own in sorted(found.items())}
+        self._folder.keep(f"pairs-{what}", {"what": what}, rows)
 
     def forget_others(self, keys: Sequence[str]) -> None:
         """Delete the cached scores of submissions that no longer exist."""
@@ -137,21 +130,16 @@ class Kept:
         with suppress(InputError):
             return self._folder.load(name, part)
 
-    def _keep_pairs(
-        self, what: str, keys: Sequence[str], found: Mapping[tuple[int, int], tuple[float, ...]]
-    ) -> None:
-        rows = [[*pair, *own] for pair, own in sorted(found.items())]
-        self._folder.keep(f"pair-{what}", {"what": what}, {"keys": list(keys), what: rows})
-
-    def _pairs(self, what: str, keys: Sequence[str]) -> Iterator[tuple[int, int, Sequence[Any]]]:
-        """Yield the present positions of the submissions of each cached pair, and its values."""
-        content = self._kept(f"pair-{what}", {"what": what}) or {what: []}
-        places: dict[str, list[int]] = {}
-        for place, key in enumerate(keys):
-            places.setdefault(key, []).append(place)
-        for one, other, *values in content[what]:
-            for i in places.get(content["keys"][one], ()):
-                yield from ((i, j, values) for j in places.get(content["keys"][other], ()))
+    def _pairs(
+        self, what: str, keys: Sequence[str], turned: Callable[..., tuple[float, ...]]
+    ) -> Iterator[tuple[tuple[int, int], Any]]:
+        """Yield the positions of each cached pair and its values, `turned` if its sides are."""
+        known = self._kept(f"pairs-{what}", {"what": what}) or {}
+        for i, j in combinations(range(len(keys)), 2):
+            if values := known.get(f"{keys[i]} {keys[j]}"):
+                yield (i, j), tuple(values)
+            elif values := known.get(f"{keys[j]} {keys[i]}"):
+                yield (i, j), turned(*values)
 
 
 def _as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
@@ -506,21 +494,8 @@ def board(
     >>> pv.board(place / "gold.conll", place / "in", place / "site").reused
     ('ann', 'bob')
     """
-    options = BoardOptions.of(
-        {
-            "metric": metric,
-            "average": average,
-            "by": by,
-            "level": level,
-            "beta": beta,
-            "adjust": adjust,
-            "rng": rng,
-            "show_gold": show_gold,
-            "max_size": max_size,
-            **reading,
-        },
-        beside=("cache", "pairs", "title", "about", "date", "n_jobs", "report"),
-    )
+    beside = ("cache", "pairs", "title", "about", "date", "n_jobs", "report")
+    options = BoardOptions.of_call(locals(), beside=beside)
     places = (gold, submissions, site, cache)
     front = Front.of(title, about, date)
     return build_site(places, options, front, pairs=pairs, n_jobs=n_jobs, report=report)
@@ -655,28 +630,15 @@ class _Building:
         kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
         read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
-        board = Board(
-            str(self.places.site),
-            tuple(map(self._with_description, submissions, read)),
-            None,
-            title=self.front.title,
-            about=self.front.about,
-            date=self.front.date or self._newest(submissions),
-            signature=self.options.signature("board"),
-        )
+        head = str(self.places.site), tuple(map(self._with_description, submissions, read))
+        front = self.front._asdict() | {"date": self.front.date or self._newest(submissions)}
         if not entries:
-            return board, None
+            return Board(*head, None, **front, signature=self.options.signature("board")), None
         names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
         ranking, tested, reused = self._rank(matched, entries, kept)
-        board = replace(
-            board,
-            ranking=ranking,
-            pairs_tested=tested,
-            pairs_reused=reused,
-            signature=ranking.signature,
-        )
-        return board, matched
+        built = Board(*head, ranking, tested, reused, **front, signature=ranking.signature)
+        return built, matched
 
     def _with_description(self, one: _SubmittedFile, read: _Entry | Submission) -> Submission:
         """Return the status of a submission with what its team says about it."""
@@ -781,15 +743,16 @@ class _Building:
         def keep(done: int, total: int) -> None:
             nonlocal due
             if time.monotonic() > due:
-                kept.keep_tests(keys, known.tests)
+                kept.keep_pairs("tests", keys, known.tests)
                 due = time.monotonic() + _SECONDS_BETWEEN_SAVES
             if self.report is not None:
                 self.report(done, total)
 
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
         if known.tests != before:  # sampled tests may have drawn more
-            kept.keep_tests(keys, known.tests)
-        kept.keep_limits(keys, known.limits)
+            kept.keep_pairs("tests", keys, known.tests)
+        if known.limits:
+            kept.keep_pairs("limits", keys, known.limits)
         kept.forget_others(keys)
         ranking = with_scores(ranking, signature=ranking.signature.replace("|rank|", "|board|", 1))
         ranking = ranking if self.options.show_gold else _public(ranking)

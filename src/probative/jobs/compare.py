@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations, count
+from itertools import count, islice
+from math import nan
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -12,17 +13,18 @@ import numpy as np
 from probative._validation import names_of, one_of, random_generator, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError, suggestion
-from probative.inference.compare import Choices, compare_pairs, compare_runs_of
+from probative.inference.compare import Choices, compare_pairs
 from probative.inference.differences import difference
-from probative.inference.groups import adjust_pvalues
+from probative.inference.groups import adjust_pvalues, heterogeneity
 from probative.inference.pooled import PooledScore
 from probative.jobs.runs import (
     adjust_answers,
+    answers_on,
     compare_counts,
     hints_of_files,
     hints_of_runs,
+    pairs_of,
     sign_answers,
-    with_facts,
     with_verdicts,
     without_claims,
 )
@@ -34,8 +36,8 @@ from probative.jobs.score import (
     compared_metrics,
     document_f1,
     facts_of_reading,
-    match_beside,
     match_of,
+    match_systems,
     no_collection,
     refuse_nothing,
     score_in,
@@ -50,8 +52,8 @@ from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.groups import buckets_of, crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import by_class, match_training, unpooled
-from probative.metrics import NEEDS_TN
+from probative.matching.matched import match_training, unpooled
+from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
@@ -61,12 +63,16 @@ from probative.results import (
     Comparison,
     Comparisons,
     Group,
+    GroupSummary,
+    GroupWeight,
     LabelDifference,
     SystemScore,
 )
 from probative.results.comparisons import decision_pvalue
 from probative.results.scores import with_scores
-from probative.wording.numbers import on_own_scale
+from probative.wording.numbers import counted, on_own_scale
+from probative.wording.summaries import sentences_of_groups, words_of_disagreement
+from probative.wording.verdict import no_verdict, pvalue_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,19 +126,11 @@ def _compare_runs(
 ) -> list[Comparison]:
     """Compare the models of one pair, and the procedures that trained them."""
     a, b = pair
-    found = compare_runs_of(
-        score,
-        a.places,
-        b.places,
-        (a.name, b.name),
-        choices,
-        paired_runs=options.paired_runs,
-        rng=options.rng,
-    )
-    by_label = _by_label(matched, a.places, b.places, score, choices)
-    found = found._replace(models=replace(found.models, by_label=by_label))
-    pairs = tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None
-    return with_facts(found, **_facts(matched, a.places, b.places), pairs=pairs)
+    facts = _facts(matched, a.places, b.places)
+    facts["by_label"] = _by_label(matched, a.places, b.places, score, choices)
+    # numbers of runs that differ are refused there
+    pairs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
+    return answers_on(score, a, b, options, choices, **facts, pairs=pairs)
 
 
 def _facts(matched: Matched, a: Sequence[int], b: Sequence[int]) -> dict[str, Any]:
@@ -205,7 +203,7 @@ def _buckets(
     train = None if options.train is None else match_training(options.train, matched, options)
     metric = "accuracy" if matched.all_classes else metric  # a bucket has no confusion table
     systems, unit = systems_of(matched), choices.unit
-    place = {system.name: i for i, system in enumerate(systems)}
+    place = {system: i for i, system in enumerate(systems)}
     usual = ScoreOptions(by=unit, level=choices.level, beta=options.beta)
 
     def judge(kind: str, name: str, items: Items) -> Bucket:
@@ -217,20 +215,157 @@ def _buckets(
         if unit == "document" and items.document is not None:
             units = items.document[units]
         scores = [(own.name, own[metric]) for own in scores_in(part, [metric], usual)]
-        gaps = [
-            (a.name, b.name, score.difference(place[a.name], place[b.name], choices.level))
-            for a, b in pairs
-        ]
         return Bucket(
-            kind,
-            name,
-            items.positives,
-            len(np.unique(units)),
+            *(kind, name, items.positives, len(np.unique(units))),
             tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
-            tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in gaps),
+            tuple(_difference(score, a, b, place, choices) for a, b in pairs),
         )
 
     return tuple(judge(kind, name, items) for kind, name, items in buckets_of(matched, train))
+
+
+def _difference(
+    score: Score, a: RunGroup, b: RunGroup, place: Mapping[RunGroup, int], choices: Choices
+) -> BucketDifference:
+    """Return a difference that is not tested; `place` is the row of a system in the score."""
+    gap = score.difference(place[a], place[b], choices.level)
+    return BucketDifference(a.name, b.name, score.metric, gap.estimate, gap.low, gap.high)
+
+
+# --- Agreement of the groups with each other and with the whole
+#
+# The overall score of a system is a mean of its scores in the groups, weighted by its denominators.
+# Those of accuracy and recall are the same for both systems: then the overall difference is a mean
+# of the differences of the groups, and cannot have another sign than all of them. Those of
+# precision and F1 grow with the number of items that a system returns; then it can (Simpson's
+# paradox).
+
+
+def _summarize(
+    whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float
+) -> GroupSummary:
+    """Summarise the groups of `column` for one pair and metric; their p-values are adjusted."""
+    a, b, metric = whole.a, whole.b, whole.metric
+    own = {group.group: group.of_pair(a, b, metric, whole.question) for group in groups}
+    decided = {name: c for name, c in own.items() if _is_decided(c, level)}
+    summary = GroupSummary(
+        a=a,
+        b=b,
+        metric=metric,
+        question=whole.question,
+        column=column,
+        difference=whole.difference,
+        groups=len(groups),
+        tested=sum(_can_be_tested(c) for c in own.values()),
+        tests=sum(
+            _can_be_tested(c)
+            for g in groups
+            for c in g.comparisons or ()
+            if (c.metric, c.question) == (metric, whole.question)
+        ),
+        better=tuple(name for name, c in decided.items() if c.difference > 0),
+        worse=tuple(name for name, c in decided.items() if c.difference < 0),
+        ahead=sum(c.difference > 0 for c in own.values()),
+        behind=sum(c.difference < 0 for c in own.values()),
+        heterogeneity=heterogeneity(
+            [c.difference for c in own.values()],
+            [nan if c.standard_error is None else c.standard_error for c in own.values()],
+            [nan if c.degrees_of_freedom is None else c.degrees_of_freedom for c in own.values()],
+        ),
+    )
+    found = _disagreements(summary, whole, level)
+    weights = _weights(groups, whole, beta) if "reversal" in found else None
+    summary = replace(summary, disagreements=found, weights=weights)
+    return replace(summary, sentences=sentences_of_groups(summary, whole, groups))
+
+
+def _is_decided(c: Comparison, level: float) -> bool:
+    """Return True if a pair is shown to differ, by the p-value that counts."""
+    return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
+
+
+def _can_be_tested(c: Comparison) -> bool:
+    """Return True if the test of a comparison could have found a difference."""
+    one_unit = c.observed_units is not None and c.observed_units < 2
+    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
+    return not (c.identical or nothing or one_unit)
+
+
+def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
+    """Return how the groups contradict each other or the whole, at this level."""
+    mixed = ("mixed",) if s.better and s.worse else ()
+    with_it, against, opposed = s.behind, s.ahead, s.better
+    if whole.difference > 0:
+        with_it, against, opposed = s.ahead, s.behind, s.worse
+    if not opposed or not _is_decided(whole, level):
+        return mixed
+    if not with_it and against > 1:
+        return *mixed, "reversal"
+    return (*mixed, "against-most") if against > with_it else mixed
+
+
+def _weights(
+    groups: Sequence[Group], whole: Comparison, beta: float
+) -> tuple[GroupWeight, ...] | None:
+    """Return the weight of every group in the overall score of each system."""
+    a, b, metric = whole.a, whole.b, whole.metric
+    if not isinstance(TABLE.get(metric), Metric):
+        return None  # a macro average, for example, is no mean over groups
+    tables = [{system.name: system.counts for system in group.systems} for group in groups]
+
+    def shares(name: str) -> list[float]:
+        # the denominator of a score is its weight in the overall score
+        bottoms = [float(ratio(table[name], metric, beta=beta)[1]) for table in tables]
+        return [bottom / sum(bottoms) for bottom in bottoms]
+
+    own = [(group.group, group.of_pair(a, b, metric, whole.question)) for group in groups]
+    return tuple(
+        GroupWeight(name, c.score_a, weight_a, c.score_b, weight_b)
+        for (name, c), weight_a, weight_b in zip(own, shares(a), shares(b), strict=True)
+    )
+
+
+def _with_groups(
+    whole: Comparisons, groups: Sequence[Group], matched: Matched, options: CompareOptions
+) -> Comparisons:
+    """Add the groups, with unadjusted p-values, and their summaries to a comparison."""
+    adjusted, column, notes = _adjust_groups(groups), str(options.group), whole.notes
+    crossing = crossing_units(matched)
+    if crossing:
+        parted = f"{counted(crossing, whole.unit)} with rows in several groups of {column!r}"
+        why = "each group counts its own rows, so that the groups are not independent of each other"
+        notes = (*notes, f"{parted}: {why}")
+    how: Any = {"level": whole.level, "beta": options.beta}
+    summaries = tuple(_summarize(c, adjusted, column, **how) for c in whole.comparisons)
+    # one verdict per pair, on the first metric; with several runs, on the models
+    first = whole.comparisons[0]
+    own = [s for s in summaries if (s.metric, s.question) == (first.metric, first.question)]
+    verdicts = []
+    for verdict, words in zip(whole.verdicts, map(words_of_disagreement, own), strict=True):
+        verdicts.append(verdict if words is None else f"{verdict} But {words}.")
+    whole = with_scores(whole, groups=adjusted, notes=notes)
+    return replace(whole, group_summaries=summaries, verdicts=tuple(verdicts))
+
+
+def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Adjust the p-values for the number of groups and pairs, separately for each metric."""
+    # tests that cannot reject do not count: one unit, identical outputs, or no positive items
+    every = [c for group in groups for c in group.comparisons or ()]
+    families: dict[tuple[str, str | None], list[int]] = {}
+    for place, c in enumerate(every):
+        if _can_be_tested(c):
+            families.setdefault((c.metric, c.question), []).append(place)
+    adjusted = [replace(c, p_adjusted=1.0, p_bh=1.0) for c in every]
+    for places in families.values():
+        tests = [every[place].p_decision for place in places]
+        holm, bh = adjust_pvalues(tests), adjust_pvalues(tests, "benjamini-hochberg")
+        for place, p, q in zip(places, holm.tolist(), bh.tolist(), strict=True):
+            adjusted[place] = replace(every[place], p_adjusted=p, p_bh=q)
+    left = iter(adjusted)
+    return tuple(
+        replace(group, comparisons=tuple(islice(left, len(group.comparisons or ()))))
+        for group in groups
+    )
 
 
 # --- From inputs to a verdict
@@ -351,25 +486,8 @@ def compare(
     >>> print(result.verdicts[0])  # doctest: +ELLIPSIS
     new scores 25.0 points higher than old (F1 93.8 against 68.8; 95 % interval of the ...
     """
-    options = CompareOptions.of(
-        {
-            "metric": metric,
-            "average": average,
-            "by": by,
-            "level": level,
-            "rope": rope,
-            "beta": beta,
-            "prior": prior,
-            "power": power,
-            "fields": names_of("fields", fields),
-            "all_pairs": all_pairs,
-            "paired_runs": paired_runs,
-            "train": train,
-            "second_gold": second_gold,
-            "units": units,
-            "rng": rng,
-            **reading,
-        },
+    options = CompareOptions.of_call(
+        locals() | {"fields": names_of("fields", fields)},
         beside=("names", "examples", "figures", "buckets", "fingerprints", "report"),
     )
     if report is not None and not callable(report):
@@ -382,10 +500,7 @@ def compare(
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names, gold)
-    # a mean over the classes needs both classes of a yes-or-no question
-    matched, second = match_beside(gold, systems, names, options, find_positive=average != "macro")
-    if average == "macro" and matched.task == "samples":
-        matched = by_class(matched)
+    matched, second = match_systems(gold, systems, names, options)
     if not matched.runs:
         matched = replace(matched, notes=(*matched.notes, *hints_of_files(systems)))
     compared = compare_matched(
@@ -424,15 +539,8 @@ def compare_matched(
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
     several = any(len(system.places) > 1 for system in systems)
     if matched.runs and not several:
-        alone = compare_matched(
-            unpooled(matched),
-            options,
-            examples=examples,
-            figures=figures,
-            buckets=buckets,
-            known=known,
-            report=report,
-        )
+        how: Any = {"examples": examples, "figures": figures, "buckets": buckets}
+        alone = compare_matched(unpooled(matched), options, known=known, report=report, **how)
         notes = (*alone.notes, ONE_RUN, *hints_of_runs(matched))
         return replace(
             with_scores(alone, notes=notes),
@@ -444,11 +552,7 @@ def compare_matched(
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     unit = (unit_of_runs if several else unit_of)(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
-    pairs = (
-        list(combinations(systems, 2))
-        if options.all_pairs
-        else [(systems[0], other) for other in systems[1:]]
-    )
+    pairs = pairs_of(systems, options)
     groups = [] if options.group is None else list(part_by_group(matched, options))
     from_matching: dict[str, Any] = {}
     if examples and not several:
@@ -485,7 +589,7 @@ def compare_matched(
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
     facts = facts_of_reading(matched, options)
-    facts = (*facts, signed_runs(matched)) if several else facts
+    facts = (*facts, signed_runs(matched.runs)) if several else facts
     signature = sign_answers(facts, options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
@@ -493,7 +597,6 @@ def compare_matched(
     result = replace(result, **from_matching)
     if not options.fields and options.group is None:
         return result
-    from probative.jobs.groups import adjust_groups, with_groups
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:
         """Compare the systems in one group, from the same seed as in every other."""
@@ -509,12 +612,11 @@ def compare_matched(
             part = _of_field(matched, path, options)
             holding = len(np.unique(part.items.unit[part.items.answer]))
             critical.append(judge(path, part.items.positives, holding, part))
-        result = replace(result, fields=adjust_groups(critical))
+        result = replace(result, fields=_adjust_groups(critical))
     if options.group is None:
         return result
     parts = judge_groups(groups, lambda g: judge(g.name, g.rows, g.units(unit), g.matched))
-    crossing = crossing_units(matched)
-    return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
+    return _with_groups(result, parts, matched, options)
 
 
 # metrics whose differences are shown beside that of the compared one
@@ -538,13 +640,8 @@ def _other_metrics(
     if matched.records is not None:
         # it may order systems otherwise than the F1 of all fields
         scores.append(document_f1(matched, range(len(matched.names))))
-    found = []
-    for score in scores:
-        for a, b in pairs:
-            gap = score.difference(a.places[0], b.places[0], choices.level)
-            ends = gap.estimate, gap.low, gap.high
-            found.append(BucketDifference(a.name, b.name, score.metric, *ends))
-    return tuple(found)
+    place = {system: system.places[0] for pair in pairs for system in pair}
+    return tuple(_difference(score, a, b, place, choices) for score in scores for a, b in pairs)
 
 
 def _of_field(matched: Matched, path: str, options: CompareOptions) -> Matched:

@@ -258,7 +258,7 @@ def curve(
     >>> curve.best.threshold, round(curve.best.apparent, 4)
     (0.6, 0.75)
     """
-    options = _options(reading, beta=beta, bins=bins, level=level, rng=rng)
+    options = _options(locals())
     systems, called = by_name([] if scores is None else [scores], names)
     found = find_curves(gold, systems, options, names=called, units=units)
     if len(found) > 1:
@@ -310,21 +310,15 @@ def compare_curves(
     >>> result["average_precision"].pvalue < 0.01
     True
     """
-    options = _options(reading, beta=beta, bins=bins, level=level, rope=rope, rng=rng)
+    options = _options(locals())
     systems, called = by_name([] if a is None else [a], names)
     systems += [] if b is None else [b]
     scored = _match_scores(gold, systems, options, names=called, units=units)
     if len(scored.names) != 2:
         raise InputError(f"scores: of {len(scored.names)} systems; expected two")
     ranked, curves = _curves(scored, options, "compare-curves")
-    comparisons = compare_ranked(
-        ranked,
-        curves,
-        level=options.level,
-        beta=options.beta,
-        rope=options.rope,
-        rng=random_generator(options.rng),
-    )
+    how: Any = options.chosen("level", "beta", "rope")
+    comparisons = compare_ranked(ranked, curves, rng=random_generator(options.rng), **how)
     by = comparisons[0].by
     return CurveComparison(
         curves=tuple(curves),
@@ -349,16 +343,15 @@ def find_curves(
     return _curves(scored, options, "curve")[1]
 
 
-def _options(reading: Mapping[str, Any], **chosen: Any) -> CurveOptions:
+def _options(call: Mapping[str, Any]) -> CurveOptions:
     checked = {
-        **chosen,
-        "beta": positive("beta", chosen["beta"]),
-        "bins": whole_number("bins", chosen["bins"], most=1_000),
-        "level": open_probability("level", chosen["level"]),
-        "rope": fraction("rope", chosen.get("rope", 0.0)),
+        "beta": positive("beta", call["beta"]),
+        "bins": whole_number("bins", call["bins"], most=1_000),
+        "level": open_probability("level", call["level"]),
+        "rope": fraction("rope", call.get("rope", 0.0)),
     }
-    random_generator(chosen["rng"])
-    return CurveOptions.of({**checked, **reading}, beside=("names", "units"))
+    random_generator(call["rng"])
+    return CurveOptions.of_call({**call, **checked}, beside=("names", "units"))
 
 
 def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:

@@ -13,6 +13,7 @@ from probative._validation import names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs
+from probative.inference.differences import unit_test
 from probative.inference.exchange import randomization_test
 from probative.inference.groups import (
     MeanPosterior,
@@ -52,9 +53,9 @@ class _Known:
     """Data set, with the cases or the graded score that its comparison is computed from."""
 
     dataset: Dataset
-    cases: PairedCounts | None
-    scored: str
     facts: str
+    scored: str
+    cases: PairedCounts | None
     score: MeanScore | None = None
 
 
@@ -115,9 +116,7 @@ def compare_datasets(
     >>> print(result.mean)
     mean difference +0.0904 [+0.0454, +0.1369], P(B better) = 1.0000
     """
-    own = {"level": level, "rope": rope, "beta": beta, "prior": prior, "rng": rng}
-    given = {"metric": metric, "by": by, **own, **reading}
-    options = CompareOptions.of(given, beside=("names", "report"))
+    options = CompareOptions.of_call(locals(), beside=("names", "report"))
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     if not isinstance(datasets, Mapping) or not datasets:
@@ -160,8 +159,9 @@ def _of_cases(
     metric = str(options.metric or "f1")
     choices = replace(Choices.of(options, unit), in_group=True)
     c = _compared(cases, (names[0], names[1]), metric, choices, options)
-    units = cases.n_units if cases.has_units else int(cases.cases.sum())
-    return _known(name, c, cases, metric, "counts", (units, unit), (), options)
+    units, cases = cases.n_units if cases.has_units else int(cases.cases.sum()), cases.grouped()
+    sides = _sides(c, cases, metric, options)
+    return _Known(Dataset(name, units, unit, c, *sides), "counts", metric, cases)
 
 
 def _of_inputs(
@@ -177,15 +177,14 @@ def _of_inputs(
     result = compare_matched(matched, chosen, examples=False)
     (c,) = result.comparisons
     facts = matched.task if matched.scheme is None else f"{matched.task}-{matched.scheme}"
-    sizes = result.units, result.unit
+    cases, score, scored = None, None, scored_as(matched, c.metric)
     if matched.task == "scores":
         score = cast("MeanScore", score_in(matched, c.metric, unit))
-        sides = [_decided(c, one_sided(c.pvalue, side * c.difference), side) for side in (1, -1)]
-        dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=result.notes)
-        return _Known(dataset, None, c.metric, facts, score)
-    cases = cases_of(matched, [0], [1], unit)
-    scored = scored_as(matched, c.metric)
-    return _known(name, c, cases, scored, facts, sizes, result.notes, chosen)
+    else:
+        cases = cases_of(matched, [0], [1], unit).grouped()
+    sides = _sides(c, cases, scored, chosen)
+    dataset = Dataset(name, result.units, result.unit, c, *sides, notes=result.notes)
+    return _Known(dataset, facts, scored, cases, score)
 
 
 def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -215,36 +214,22 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
     return data["gold"], systems, own
 
 
-def _known(
-    name: str,
-    c: Comparison,
-    cases: PairedCounts,
-    scored: str,
-    facts: str,
-    sizes: tuple[int, str],
-    notes: tuple[str, ...],
-    options: CompareOptions,
-) -> _Known:
-    """Return a data set with the one-sided p-values that the counts of wins need."""
-    cases = cases.grouped()
-    how: Any = {
-        "by": "unit" if cases.has_units else "item",
-        "beta": options.beta,
-        "rng": 0 if options.rng is None else options.rng,
-    }
-    sides = [
-        _decided(c, randomization_test(cases, scored, alternative=word, **how).pvalue, side)
-        for word, side in (("greater", 1), ("less", -1))
-    ]
-    dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=notes)
-    return _Known(dataset, cases, scored, facts)
+def _sides(
+    c: Comparison, cases: PairedCounts | None, scored: str, options: CompareOptions
+) -> tuple[float, float]:
+    """Return the p-values of "B is better" and of "B is worse", Student's where it is larger."""
 
+    def decided(alternative: str, side: int) -> float:
+        if math.isnan(c.difference):
+            return 1.0
+        pvalue = one_sided(c.pvalue, side * c.difference)
+        if cases is not None:
+            by, rng = "unit" if cases.has_units else "item", options.rng
+            how: Any = {"by": by, "beta": options.beta, "rng": 0 if rng is None else rng}
+            pvalue = randomization_test(cases, scored, alternative=alternative, **how).pvalue
+        return float(decision_pvalue(pvalue, one_sided(c.p_unit, side * c.difference)))
 
-def _decided(c: Comparison, pvalue: float, side: int) -> float:
-    """Return a one-sided p-value, or Student's if that is larger; 1 without a difference."""
-    if math.isnan(c.difference):
-        return 1.0
-    return float(decision_pvalue(pvalue, one_sided(c.p_unit, side * c.difference)))
+    return decided("greater", 1), decided("less", -1)
 
 
 def _together(
@@ -384,15 +369,14 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
 
 
 def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
-    from probative.inference.units import variance_of_difference
-
-    errors = []
-    for one in known:
-        if one.score is not None:
-            test = one.score.unit_test(0, 1)
-            errors.append((test.standard_error, test.degrees_of_freedom))
-        elif one.cases is not None:
-            own, freedom = variance_of_difference(one.cases, one.scored, beta=options.beta)
-            errors.append((math.sqrt(own), freedom))
-    differences = [one.dataset.comparison.difference for one in known]
-    return heterogeneity(differences, *map(list, zip(*errors, strict=True)))
+    tests = [
+        unit_test(one.cases, one.scored, beta=options.beta)
+        if one.score is None and one.cases is not None
+        else cast("MeanScore", one.score).unit_test(0, 1)
+        for one in known
+    ]
+    return heterogeneity(
+        [one.dataset.comparison.difference for one in known],
+        [test.standard_error for test in tests],
+        [test.degrees_of_freedom for test in tests],
+    )

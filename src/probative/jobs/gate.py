@@ -114,6 +114,7 @@ def gate(
     """
     kind, margin, confidence = check_gate(kind, margin, confidence)
     check_ledger_options(kind, ledger, candidates)
+    hide = flag("hide_scores", hide_scores)
     if isinstance(comparisons, DatasetComparisons):
         if ledger is not None:
             raise InputError("ledger: counts the uses of one test set; expected no data sets")
@@ -131,8 +132,8 @@ def gate(
         ]
         verdicts = tuple(one.verdict(confidence) for one in counting)
         if ledger is not None:
-            shown = not flag("hide_scores", hide_scores)
-            verdicts = _by_ledger(verdicts, counting, comparisons, ledger, candidates, shown=shown)
+            how = (comparisons, ledger, candidates)
+            verdicts = _by_ledger(verdicts, counting, *how, shown=not hide)
         verdicts += tuple(
             found
             for one, whole in zip(counting, verdicts, strict=True)
@@ -140,7 +141,7 @@ def gate(
         )
     if not is_in_points(comparisons):
         verdicts = tuple(replace(verdict, scale=comparisons) for verdict in verdicts)
-    if not flag("hide_scores", hide_scores):
+    if not hide:
         return verdicts
     # the reason for missing evidence would reveal more than the verdict
     kept: Any = dict.fromkeys(("pvalue", "least", "reason", "warning"))
@@ -228,18 +229,15 @@ class _Judged:
         """Return the gate on a comparison of this result, with its groups."""
         if not isinstance(result, Comparisons):
             return cls(c, kind, margin)
-        parts = (*(result.groups or ()), *(result.fields or ()))
+        asked = c.a, c.b, c.metric, c.question
         groups = tuple(
-            cls(own.of_pair(c.a, c.b, c.metric, c.question), kind, margin, own.group)
-            for own in parts
+            cls(own.of_pair(*asked), kind, margin, own.group)
+            for own in (*(result.groups or ()), *(result.fields or ()))
         )
-        said = [
-            words_of_disagreement(summary)
-            for summary in result.group_summaries or ()
-            if (summary.a, summary.b, summary.metric, summary.question)
-            == (c.a, c.b, c.metric, c.question)
-        ]
-        return cls(c, kind, margin, None, groups, next(iter(filter(None, said)), None))
+        summaries = result.group_summaries or ()
+        own = [s for s in summaries if (s.a, s.b, s.metric, s.question) == asked]
+        said = filter(None, map(words_of_disagreement, own))
+        return cls(c, kind, margin, None, groups, next(said, None))
 
     @property
     def reason(self) -> str | None:
@@ -351,23 +349,18 @@ def _judge_mean(
     result: DatasetComparisons, kind: str, margin: float, confidence: float
 ) -> GateVerdict:
     """Return the verdict on the mean difference over several data sets."""
-    mean = result.mean
-    unknown = isnan(mean.p_b_better)
-    reason = "on one of the data sets there is no evidence" if unknown else None
-    probability = nan if reason else _tail(mean.posterior, kind, margin)
-    worse, least = kind == "fail-if-worse", None
-    passed = probability < confidence if worse else probability >= confidence
-    if not worse and not reason:
-        least = one_sided_low(mean.posterior, confidence)
-        passed = passed and least > (margin if kind == "require-better" else -margin)
-    return GateVerdict(
-        *(kind, result.a, result.b, result.metric, margin, confidence, probability),
-        passed,
-        reason,
-        "mean",
-        result.match,
-        least=least,
-    )
+    asked = kind, result.a, result.b, result.metric, margin, confidence
+    if isnan(result.mean.p_b_better):
+        reason = "on one of the data sets there is no evidence"
+        return GateVerdict(*asked, nan, False, reason, "mean", result.match)
+    posterior, least = result.mean.posterior, None
+    probability = _tail(posterior, kind, margin)
+    passed = probability < confidence
+    if kind != "fail-if-worse":
+        least = one_sided_low(posterior, confidence)
+        boundary = margin if kind == "require-better" else -margin
+        passed = probability >= confidence and least > boundary
+    return GateVerdict(*asked, probability, passed, None, "mean", result.match, least=least)
 
 
 def _without_runs(c: Comparison) -> str | None:

@@ -170,7 +170,6 @@ def _lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
     lines = []
     for use in uses:
         content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
-        content["sketch"] = list(use.sketch)
         check = _check_of(content, check)
         lines.append(json.dumps(content | {"check": check}).encode() + b"\n")
     return b"".join(lines), check
@@ -320,28 +319,21 @@ def _decide(
     # who asks about several candidates in one call has not seen a score of any
     seen = [one for one in past if one.test_set == use.test_set]
     seen = seen if before is None else own[: own.index(before)]
-    return use, replace(_use_of_gate(use, own, _shown(seen), before), overlap=overlap)
-
-
-def _passes(doubt: float, threshold: float) -> bool:
-    # without evidence the doubt is NaN, and nothing passes
-    return threshold >= _SMALLEST_THRESHOLD and doubt <= threshold
-
-
-def _use_of_gate(
-    use: TestSetUse, own: Sequence[TestSetUse], shown_before: int, before: TestSetUse | None
-) -> GateUse:
-    """Return the cost of a use, and what is left of the test set."""
     looks = _verdicts(own)
-    after = looks if before is not None else [*looks, use.passed]
-    return GateUse(
+    return use, GateUse(
         passes=sum(looks[: use.look - 1]),
         new=not own,
         repeated=None if before is None else before.time,
         look=use.look,
         threshold=use.threshold,
-        **_state(use, after, shown_before),
+        overlap=overlap,
+        **_state(use, looks if before is not None else [*looks, use.passed], _shown(seen)),
     )
+
+
+def _passes(doubt: float, threshold: float) -> bool:
+    # without evidence the doubt is NaN, and nothing passes
+    return threshold >= _SMALLEST_THRESHOLD and doubt <= threshold
 
 
 def _state(use: TestSetUse, verdicts: Sequence[bool], shown_before: int) -> dict[str, Any]:

@@ -6,29 +6,36 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from probative._validation import one_of, positive
+from probative._validation import one_of, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
+from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.planning import plan as plan_from_cases
-from probative.jobs.runs import plan_counts, plan_groups
+from probative.inference.planning import plan_runs
+from probative.inference.pooled import PooledScore
+from probative.jobs.runs import counts_of_runs
 from probative.jobs.score import (
     AVERAGES,
     by_name,
     compared_metrics,
     facts_of_reading,
-    match_averaged,
+    match_systems,
     refuse_nothing,
     score_in,
+    signed_runs,
+    systems_of,
     unit_of,
+    unit_of_runs,
 )
-from probative.matching.matched import unpooled
-from probative.options import PlanOptions
+from probative.options import CompareOptions, PlanOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import Input, Systems
     from probative.counts import Counts
+    from probative.inference.scores import Score
+    from probative.matching.outputs import RunGroup
     from probative.options import GradedKeywords
     from probative.results import Plan, RunsPlan
 
@@ -183,7 +190,7 @@ def plan(
     if isinstance(pilot, Mapping):
         if systems:
             raise InputError("systems: the counts hold them already; expected none beside them")
-        return plan_counts(pilot, PlanOptions.of(how))
+        return _plan_counts(pilot, PlanOptions.of(how))
     if not isinstance(pilot, PairedCounts):
         return plan_from_files(pilot, *systems, **how)
     options = PlanOptions.of(how)  # raises an error for unknown names
@@ -213,30 +220,71 @@ def plan_from_files(
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
     refuse_nothing(gold, options)
-    given, names = by_name(list(systems), names, gold)
-    matched = match_averaged(gold, given, names, options)
-    if any(len(group.places) > 1 for group in matched.runs):
-        return plan_groups(matched, options)
-    if options.paired_runs:
+    matched, _ = match_systems(gold, *by_name(list(systems), names, gold), options)
+    several = any(len(group.places) > 1 for group in matched.runs)
+    if options.paired_runs and not several:
         raise InputError("paired_runs: has no effect without runs; expected several per system")
-    matched = unpooled(matched) if matched.runs else matched
-    if len(matched.names) != 2:
-        raise InputError(f"systems: {len(matched.names)} of them; expected two")
-    unit = unit_of(matched, options.by)
+    groups = systems_of(matched)
+    if len(groups) != 2:
+        raise InputError(f"systems: {len(groups)} of them; expected two")
+    unit = (unit_of_runs if several else unit_of)(matched, options.by)
     (name,) = compared_metrics(matched, options.metric, average, tables=True)
     score = score_in(matched, name, unit, average=average, beta=options.beta)
-    wanted: Any = options.units
-    result = score.plan(
-        0,
-        1,
-        difference=options.difference,
-        power=options.power,
-        units=wanted if options.scores is None or isinstance(wanted, int) else None,
-        level=options.level,
-    )
-    name = score.metric
-    signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
-    a, b = matched.names
+    facts = facts_of_reading(matched, options)
+    result: Any
+    if several:
+        facts = (*facts, signed_runs(groups))
+        result = _plan_runs(score, groups, options)
+    else:
+        wanted: Any = options.units
+        a, b = groups
+        result = score.plan(
+            *(a.places[0], b.places[0]),
+            difference=options.difference,
+            power=options.power,
+            units=wanted if options.scores is None or isinstance(wanted, int) else None,
+            level=options.level,
+        )
+        result = replace(result, a=a.name, b=b.name)
     if matched.task == "scores":
         result = replace(result, task=matched.task, range=matched.range)
-    return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)
+    signature = options.signature("plan", *facts, score.metric, f"by-{unit}")
+    found: Plan | RunsPlan = replace(
+        result, metric=score.metric, by=unit, notes=matched.notes, signature=signature
+    )
+    return found
+
+
+def _plan_counts(
+    systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions
+) -> RunsPlan:
+    """Plan the number of runs and units from the counts of each run, one row per unit."""
+    runs, groups = counts_of_runs(systems, options, *_OF_CASES, "paired_runs")
+    if len(groups) != 2:
+        raise InputError(f"systems: {len(groups)} of them; expected two")
+    score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
+    signature = options.signature("plan", "counts", signed_runs(groups), score.metric, "by-unit")
+    return replace(_plan_runs(score, groups, options), signature=signature)
+
+
+def _plan_runs(score: Score, systems: Sequence[RunGroup], options: PlanOptions) -> RunsPlan:
+    """Plan from the runs of two systems, which are rows of a score."""
+    for system in systems:
+        if len(system.places) < 2:
+            name = system.name
+            raise InputError(f"{name}: one run, which says nothing about others; expected several")
+    choices = Choices.of(CompareOptions(level=options.level), "unit")
+    a, b = systems
+    sides = a.places, b.places, (a.name, b.name)
+    pilot = compare_runs_of(score, *sides, choices, paired_runs=options.paired_runs)
+    if pilot.procedures is None:
+        raise InputError(f"systems: {pilot.models.note}; expected a pilot that shows how runs vary")
+    units = None
+    if options.units is not None:
+        units = sorted({score.observed_units, whole_number("units", options.units, least=2)})
+    return plan_runs(
+        pilot.procedures,
+        difference=options.difference,
+        power=0.8 if options.power is None else options.power,
+        units=units,
+    )

@@ -27,11 +27,8 @@ from probative.inference.sampled import most_exchanges
 from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
-    counts_by_system,
-    facts_of_counts,
+    counts_of_runs,
     hints_of_runs,
-    places_of,
-    refuse_all_but,
     scores_of_counts,
 )
 from probative.jobs.score import (
@@ -39,7 +36,7 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
-    match_averaged,
+    match_systems,
     refuse_nothing,
     score_in,
     scores_of,
@@ -82,26 +79,16 @@ def _make_ranking(
     """Build the result, of two systems with the numbers of `alone`; `facts` are to be signed."""
     if alone is not None:
         board = _result_as_compared(board, alone)
+    columns = (board.rank_low, board.rank_high, board.tier, board.letters, board.p_best)
+    places = zip(
+        *(np.asarray(own).tolist() for own in (*columns, board.expected_rank)), strict=True
+    )
     rows = []
-    for place, i in enumerate(board.order):
-        system = scores.systems[i]
-        own = system[metric]
-        rows.append(
-            RankedSystem(
-                name=system.name,
-                metric=metric,
-                estimate=float(own.estimate),
-                low=float(own.low),
-                high=float(own.high),
-                rank_low=int(board.rank_low[place]),
-                rank_high=int(board.rank_high[place]),
-                tier=int(board.tier[place]),
-                letters=board.letters[place],
-                p_best=float(board.p_best[place]),
-                expected_rank=float(board.expected_rank[place]),
-                note=None if own.note is None else str(own.note),
-            )
-        )
+    for i, place in zip(board.order, places, strict=True):
+        own = scores.systems[i][metric]
+        ends = float(own.estimate), float(own.low), float(own.high)
+        row = (*ends, *place, None if own.note is None else str(own.note))
+        rows.append(RankedSystem(scores.systems[i].name, metric, *row))
     test = "sampled" if evidence.sampled else "exact"
     chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
     signature = options.signature(
@@ -291,20 +278,14 @@ def rank(
     >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
-    options = RankOptions.of(
-        {
-            "metric": metric,
-            "average": one_of("average", average, AVERAGES),
-            "by": by,
-            "level": open_probability("level", level),
-            "beta": positive("beta", beta),
-            "adjust": one_of("adjust", adjust, ADJUSTMENTS),
-            "units": units,
-            "rng": rng,
-            **reading,
-        },
-        beside=("names", "n_jobs", "report", "comparisons"),
-    )
+    checked = {
+        "average": one_of("average", average, AVERAGES),
+        "level": open_probability("level", level),
+        "beta": positive("beta", beta),
+        "adjust": one_of("adjust", adjust, ADJUSTMENTS),
+    }
+    beside = ("names", "n_jobs", "report", "comparisons")
+    options = RankOptions.of_call(locals() | checked, beside=beside)
     if metric is not None:
         one_of("metric", metric, (*METRICS, *OF_SCORES))
     refuse_nothing(gold, options)
@@ -318,8 +299,8 @@ def rank(
         return _rank_counts(gold, options, how)
     if options.group is not None:
         raise InputError("group: a ranking has no groups; expected a comparison")
-    given, names = by_name([s for s in (systems, *more) if s is not None], names, gold)
-    matched = match_averaged(gold, given, names, options)
+    given = [system for system in (systems, *more) if system is not None]
+    matched, _ = match_systems(gold, *by_name(given, names, gold), options)
     ranking = rank_matched(matched, options, how)
     if matched.runs:
         return ranking  # systems with several runs have two comparisons, which `compare` gives
@@ -343,8 +324,7 @@ def rank_matched(
 ) -> Ranking:
     """Rank the matched systems; `how` holds `n_jobs` and `report`, as for `rank`."""
     known = Known() if known is None else known
-    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    score, _ = _score_to_rank_by(matched, options)
     scores = ranked_scores(matched, options, known.scores)
     alone = None
     if len(matched.runs or matched.names) == 2:
@@ -353,14 +333,13 @@ def rank_matched(
         found = compare_matched(matched, as_compared, examples=False, known=given)
         alone = found.comparisons[0]  # with several runs, the comparison of the models
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
-    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
     if matched.runs:
         score = score.pooled([group.places for group in matched.runs])
     how = {"tested": known.tests, "limited": known.limits, **how}
     board, evidence = _leaderboard(score, options, how)
     facts = facts_of_reading(matched, options)
     if matched.runs:
-        facts = (*facts, signed_runs(matched))
+        facts = (*facts, signed_runs(matched.runs))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
     return _make_ranking(scores, score.metric, board, evidence, options, facts, alone)
 
@@ -438,13 +417,19 @@ def _compare_pair(
     )
 
 
+def _score_to_rank_by(matched: Matched, options: RankOptions) -> tuple[Score, str]:
+    """Return the score that systems are ranked by, and its units."""
+    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    how: Any = options.chosen("average", "beta")
+    return score_in(matched, metric, unit, **how), unit
+
+
 def ranked_scores(
     matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
 ) -> Scores:
     """Score the systems, including the metric that they are ranked by."""
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    unit = unit_of(matched, options.by)
-    score = score_in(matched, metric, unit, average=options.average)
+    score, unit = _score_to_rank_by(matched, options)
     by = options.by if matched.runs else unit
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
     return scores_of(matched, usual, also=[score.metric], known=known)
@@ -452,17 +437,16 @@ def ranked_scores(
 
 def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
     """Rank systems from their counts by unit, summed over runs."""
-    refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
-    by_system = counts_by_system(systems)
-    metric, beta = options.metric or "f1", options.beta
-    runs, places = places_of(by_system)
-    score = PooledScore.of_counts(runs, metric, beta=beta).pooled(list(places.values()))
-    board, evidence = _leaderboard(score, options, how)
-    scores = scores_of_counts(by_system, options.level, beta, (metric,))
+    numbers = ("metric", "level", "beta", "adjust", "rng")
+    runs, groups = counts_of_runs(systems, options, *numbers)
+    metric = options.metric or "f1"
+    score = PooledScore.of_counts(runs, metric, beta=options.beta)
+    board, evidence = _leaderboard(score.pooled([g.places for g in groups]), options, how)
+    scores = scores_of_counts(runs, groups, options, (metric,))
     alone = None
-    if len(by_system) == 2:
+    if len(groups) == 2:
         alone = compare_counts(systems, _ranking_as_compared(options), figures=False).comparisons[0]
-    facts = facts_of_counts(by_system)
+    facts: tuple[str, ...] = "counts", signed_runs(groups)
     if all(isinstance(own, Counts) for own in systems.values()):
         facts, scores = facts[:1], replace(scores, run_scores=None)
     return _make_ranking(scores, metric, board, evidence, options, facts, alone)

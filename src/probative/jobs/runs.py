@@ -11,28 +11,21 @@ import re
 from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from probative._validation import names_of, shown, whole_number
+from probative._validation import names_of, shown
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
-from probative.inference.planning import plan_runs
 from probative.inference.pooled import PooledScore
-from probative.jobs.score import (
-    compared_metrics,
-    facts_of_reading,
-    score_in,
-    signed_runs,
-    unit_of_runs,
-)
+from probative.jobs.score import signed_runs
+from probative.matching.outputs import RunGroup
 from probative.metrics import PRF
 from probative.metrics import score as score_of
-from probative.options import CompareOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import Comparison, Comparisons, RunScores, Scores, SystemScores
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
@@ -40,13 +33,13 @@ from probative.wording.verdict import no_verdict, runs_verdict, verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probative.inference.compare import RunsCompared
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
-    from probative.matching.outputs import RunGroup
-    from probative.options import PlanOptions, ReadingOptions
-    from probative.results import BucketDifference, RunsPlan
+    from probative.options import CompareOptions, ReadingOptions
+    from probative.results import BucketDifference
 
+
+_System = TypeVar("_System")
 
 # --- From comparisons to a result
 
@@ -58,9 +51,24 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def with_facts(compared: RunsCompared, **facts: Any) -> list[Comparison]:
-    """Return the comparisons of models and procedures, with fields that need no statistics."""
-    return [without_claims(replace(c, **facts)) for c in compared if c is not None]
+def pairs_of(systems: Sequence[_System], options: CompareOptions) -> list[tuple[_System, _System]]:
+    """Return the pairs to compare: each system with the first, or all."""
+    every = list(combinations(systems, 2))
+    return every if options.all_pairs else every[: len(systems) - 1]
+
+
+def answers_on(
+    score: Score, a: RunGroup, b: RunGroup, options: CompareOptions, choices: Choices, **facts: Any
+) -> list[Comparison]:
+    """Compare the models of a pair, and the procedures; `facts` are fields without statistics."""
+    by_label = facts.pop("by_label", ())
+    found = compare_runs_of(
+        *(score, a.places, b.places, (a.name, b.name), choices),
+        paired_runs=options.paired_runs,
+        rng=options.rng,
+    )
+    found = found._replace(models=replace(found.models, by_label=by_label))
+    return [without_claims(replace(c, **facts)) for c in found if c is not None]
 
 
 def adjust_answers(answers: Iterable[Sequence[Comparison]], systems: int) -> list[Comparison]:
@@ -110,34 +118,36 @@ def with_verdicts(
 # --- Counts by run and unit, from any source
 
 
-def counts_by_system(
-    systems: Mapping[str, Counts | Sequence[Counts]],
-) -> dict[str, list[Counts]]:
-    """Return the counts of every run by system; refuse different units or gold."""
+def counts_of_runs(
+    systems: Mapping[str, Counts | Sequence[Counts]], options: ReadingOptions, *known: str
+) -> tuple[list[Counts], list[RunGroup]]:
+    """Return the counts of all runs and their systems; refuse choices that are not `known`."""
+    usual = type(options)()
+    for entry in fields(options):
+        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
+            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
     if not systems:
         raise InputError("systems: none; expected at least one")
-    by_system: dict[str, list[Counts]] = {}
+    every: list[Counts] = []
+    groups = []
     for name, own in systems.items():
         runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
         if not all(isinstance(counts, Counts) for counts in runs):
             raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
-        by_system[str(name)] = runs
-    first = None
-    for name, runs in by_system.items():
         if not runs:
             raise InputError(f"{name}: no runs; expected one at least")
-        for number, counts in enumerate(runs, start=1):
-            here = f"{name}, run {number}" if len(runs) > 1 else name
-            if len(counts.shape) != 1:
-                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
-            first = (here, counts) if first is None else first
-            _check_same_answer(*first, here, counts)
-    return by_system
-
-
-def facts_of_counts(systems: Mapping[str, Sequence[Counts]]) -> tuple[str, ...]:
-    """Return the first parts of a signature: that there are counts, and the numbers of runs."""
-    return "counts", f"runs:{','.join(str(len(own)) for own in systems.values())}"
+        called = tuple(f"run {number}" for number in range(1, len(runs) + 1))
+        groups.append(RunGroup(str(name), tuple(range(len(every), len(every) + len(runs))), called))
+        every += runs
+    first = None
+    for group in groups:
+        for place, run in zip(group.places, group.runs, strict=True):
+            here = f"{group.name}, {run}" if len(group.runs) > 1 else group.name
+            if len(every[place].shape) != 1:
+                raise InputError(f"{here}: shape {every[place].shape}; expected one row per unit")
+            first = first or here
+            _check_same_answer(first, every[0], here, every[place])
+    return every, groups
 
 
 def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
@@ -160,31 +170,22 @@ def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> Non
 
 
 def scores_of_counts(
-    systems: Mapping[str, Sequence[Counts]], level: float, beta: float, metrics: Sequence[str]
+    every: Sequence[Counts], groups: Sequence[RunGroup], options: Any, metrics: Sequence[str]
 ) -> Scores:
     """Score systems from their counts by run and unit, in `metrics` and the usual ones."""
-    wanted = dict.fromkeys((*PRF, *metrics))
+    wanted, beta = dict.fromkeys((*PRF, *metrics)), options.beta
     scored, of_runs = [], []
-    for name, runs in systems.items():
+    for group in groups:
+        runs = [every[place] for place in group.places]
         pooled = sum(runs[1:], start=runs[0])
-        limits = (interval(pooled, m, level=level, beta=beta, clustered=True) for m in wanted)
-        scored.append(SystemScores(name, pooled.sum(), tuple(limits)))
-        called = tuple(f"run {k}" for k in range(1, len(runs) + 1))
+        how: Any = {"level": options.level, "beta": beta, "clustered": True}
+        limits = tuple(interval(pooled, metric, **how) for metric in wanted)
+        scored.append(SystemScores(group.name, pooled.sum(), limits))
         for metric in wanted:
             values = [score_of(own.sum(), metric, beta=beta) for own in runs]
-            of_runs.append(RunScores.of(name, metric, called, values))
-    units = len(next(iter(systems.values()))[0])
-    return Scores(
-        "counts", tuple(scored), level, units, "unit", by="unit", run_scores=tuple(of_runs)
-    )
-
-
-def refuse_all_but(options: ReadingOptions, *known: str) -> None:
-    """Refuse choices that do not apply to counts."""
-    usual = type(options)()
-    for entry in fields(options):
-        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
+            of_runs.append(RunScores.of(group.name, metric, group.runs, values))
+    sizes = options.level, len(every[0]), "unit"
+    return Scores("counts", tuple(scored), *sizes, by="unit", run_scores=tuple(of_runs))
 
 
 # --- Hints that runs may be badly chosen; they change no number
@@ -256,99 +257,19 @@ def compare_counts(
 ) -> Comparisons:
     """Compare systems from the counts of each run, one row per unit."""
     numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
-    refuse_all_but(options, *numbers, "all_pairs", "paired_runs")
-    by_system = counts_by_system(systems)
-    if len(by_system) < 2:
-        raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
+    runs, groups = counts_of_runs(systems, options, *numbers, "all_pairs", "paired_runs")
+    if len(groups) < 2:
+        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     choices = Choices.of(options, "unit", figures=figures)
-    names, runs, places = list(by_system), *places_of(by_system)
-    pairs = (
-        list(combinations(names, 2)) if options.all_pairs else [(names[0], b) for b in names[1:]]
-    )
+    pairs = pairs_of(groups, options)
+    positives = int(np.sum(runs[0].positives))
     comparisons: list[Comparison] = []
     for metric in metrics:
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
-        answers = []
-        for a, b in pairs:
-            found = compare_runs_of(
-                score,
-                places[a],
-                places[b],
-                (a, b),
-                choices,
-                paired_runs=options.paired_runs,
-                rng=options.rng,
-            )
-            answers.append(with_facts(found, positives=int(np.sum(runs[0].positives))))
-        comparisons += adjust_answers(answers, len(names))
-    scores = scores_of_counts(by_system, options.level, options.beta, metrics)
-    signature = sign_answers(facts_of_counts(by_system), options, comparisons)
-    return with_verdicts(scores, comparisons, pairs, signature)
-
-
-def places_of(
-    systems: Mapping[str, Sequence[Counts]],
-) -> tuple[list[Counts], dict[str, Sequence[int]]]:
-    """Return all runs in one list, and the places of the runs of every system in it."""
-    runs: list[Counts] = []
-    places: dict[str, Sequence[int]] = {}
-    for name, own in systems.items():
-        places[name] = range(len(runs), len(runs) + len(own))
-        runs += own
-    return runs, places
-
-
-# --- Planning: numbers of runs and units
-
-
-def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
-    """Plan the number of runs and units for two systems, from the runs of a pilot."""
-    if len(matched.runs) != 2:
-        raise InputError(f"systems: {len(matched.runs)} of them; expected two")
-    unit = unit_of_runs(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
-    result = _plan_of(score, {group.name: group.places for group in matched.runs}, options)
-    facts = (*facts_of_reading(matched, options), signed_runs(matched))
-    signature = options.signature("plan", *facts, score.metric, f"by-{unit}")
-    if matched.task == "scores":
-        result = replace(result, task=matched.task, range=matched.range)
-    return replace(result, metric=score.metric, by=unit, notes=matched.notes, signature=signature)
-
-
-def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions) -> RunsPlan:
-    """Plan the number of runs and units from the counts of each run, one row per unit."""
-    refuse_all_but(
-        options, "metric", "difference", "power", "units", "level", "beta", "paired_runs"
-    )
-    by_system = counts_by_system(systems)
-    if len(by_system) != 2:
-        raise InputError(f"systems: {len(by_system)} of them; expected two")
-    runs, places = places_of(by_system)
-    score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
-    facts = facts_of_counts(by_system)
-    signature = options.signature("plan", *facts, score.metric, "by-unit")
-    return replace(_plan_of(score, places, options), signature=signature)
-
-
-def _plan_of(score: Score, systems: Mapping[str, Sequence[int]], options: PlanOptions) -> RunsPlan:
-    """Plan from the runs of two systems, which are rows of a score."""
-    (name_a, a), (name_b, b) = systems.items()
-    for name, runs in systems.items():
-        if len(runs) < 2:
-            raise InputError(f"{name}: one run, which says nothing about others; expected several")
-    choices = Choices.of(CompareOptions(level=options.level), "unit")
-    pilot = compare_runs_of(score, a, b, (name_a, name_b), choices, paired_runs=options.paired_runs)
-    if pilot.procedures is None:
-        raise InputError(f"systems: {pilot.models.note}; expected a pilot that shows how runs vary")
-    units = None
-    if options.units is not None:
-        units = sorted({score.observed_units, whole_number("units", options.units, least=2)})
-    return plan_runs(
-        pilot.procedures,
-        difference=options.difference,
-        power=0.8 if options.power is None else options.power,
-        units=units,
-    )
+        answers = [answers_on(score, a, b, options, choices, positives=positives) for a, b in pairs]
+        comparisons += adjust_answers(answers, len(groups))
+    scores = scores_of_counts(runs, groups, options, metrics)
+    signature = sign_answers(("counts", signed_runs(groups)), options, comparisons)
+    return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)

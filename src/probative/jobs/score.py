@@ -59,13 +59,7 @@ if TYPE_CHECKING:
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
-    from probative.options import (
-        GradedKeywords,
-        GradedOptions,
-        PlanOptions,
-        RankOptions,
-        ReadingOptions,
-    )
+    from probative.options import GradedKeywords, GradedOptions, ReadingOptions
     from probative.results import Group
 
 
@@ -111,9 +105,9 @@ def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ..
     return matched.task, matched.scheme, options.repair
 
 
-def signed_runs(matched: Matched) -> str:
+def signed_runs(groups: Sequence[RunGroup]) -> str:
     """Return the number of runs of each system as part of a signature."""
-    return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
+    return f"runs:{','.join(str(len(group.places)) for group in groups)}"
 
 
 def match_of(matched: Matched) -> str | None:
@@ -264,6 +258,8 @@ def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Cho
         tp, fp, fn = (np.bincount(of, weights=n) for n in (units.tp, units.fp, units.fn))
         tn = None if units.tn is None else np.bincount(of, weights=units.tn)
         units = Counts(tp, fp, fn, tn)
+    elif not units.shape:
+        return interval(units, metric, **choices.how)
     elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
         table = units.sum() if number is None else (units * number).sum()
         return interval(table, metric, **choices.how)
@@ -433,29 +429,24 @@ def _item_table(matched: Matched) -> UnitTable:
 _SECOND = "second annotation"
 
 
-def match_beside(
-    gold: Any, systems: list[Any], names: Sequence[str] | None, options: Any, **how: Any
+def match_systems(
+    gold: Any, systems: list[Any], names: Sequence[str] | None, options: GradedOptions
 ) -> tuple[Matched, Matched | None]:
     """Match the systems, and match them again with `second_gold` as the last system."""
-    second = options.second_gold
+    # a mean over the classes needs both classes of a yes-or-no question
+    macro = getattr(options, "average", None) == "macro"
+    how: dict[str, Any] = {"find_positive": not macro, "reading": options}
+    second = getattr(options, "second_gold", None)
     if second is None:
-        return match_inputs(gold, systems, names=names, reading=options, **how), None
+        matched = match_inputs(gold, systems, names=names, **how)
+        return by_class(matched) if macro and matched.task == "samples" else matched, None
     if not systems:
         raise InputError("second_gold: the systems stand in one file; expected files of their own")
     named = None if names is None else [*names, _SECOND]
-    everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
+    everyone = match_inputs(gold, [*systems, second], names=named, **how)
     if names is None and not is_path(second):  # a file has a name already
         everyone = replace(everyone, names=(*everyone.names[:-1], _SECOND))
     return everyone.without_last(), everyone
-
-
-def match_averaged(
-    gold: Any, systems: list[Any], names: Sequence[str] | None, options: RankOptions | PlanOptions
-) -> Matched:
-    """Match the systems; a mean over classes needs both classes of a yes-or-no question."""
-    macro = options.average == "macro"
-    matched = match_inputs(gold, systems, names=names, find_positive=not macro, reading=options)
-    return by_class(matched) if macro and matched.task == "samples" else matched
 
 
 def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
@@ -568,40 +559,46 @@ def _scores(
     # single items that are their own units are added up at once
     alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
     units = _pooled_counts(matched, i, None if alone else "sentence")
-    if matched.task == "segmentation":
-        scores = _segmentation_scores(matched, i, units, choices)
-    elif matched.all_classes:
-        # Over all classes every error is a false positive and a false negative at once: micro
-        # precision, recall and F1 are the accuracy, a share of the items.
-        accuracy = (
-            interval(units, "recall", **choices.how)
-            if alone
-            else _pooled_interval(matched, units, "recall", choices)
-        )
+    pooled = cache(lambda scored: _pooled_interval(matched, units, scored, choices))
 
-        def of_classes(name: str) -> Interval:
-            if name not in _OF_ALL_CLASSES:
-                return replace(accuracy, metric=name, signature="")
+    def interval_in(metric: str) -> Interval:
+        if _is_of_classes(matched, metric):
             if choices.method is not None:
                 method = repr(choices.method)
-                raise InputError(f"method: {method} does not apply to {name} of all classes")
-            return score_in(matched, name, choices.unit).interval(i, choices.level)
+                raise InputError(f"method: {method} does not apply to {metric} of all classes")
+            return score_in(matched, metric, choices.unit).interval(i, choices.level)
+        own: Interval = pooled(scored_as(matched, metric))
+        return replace(own, metric=metric, signature="") if matched.all_classes else own
 
+    usual: tuple[str, ...] = PRF if units.tn is None else (*PRF, "accuracy")
+    if matched.all_classes:
+        # Over all classes every error is a false positive and a false negative at once: micro
+        # precision, recall and F1 are the accuracy, a share of the items.
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
-        scores = tuple(map(of_classes, choices.among(usual)))
-    else:
-        metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
-        scores = tuple(_pooled_interval(matched, units, metric, choices) for metric in metrics)
-        if matched.records is not None and not choices.asked:
-            of_documents = document_f1(matched, [i]).interval(0, choices.level)
-            strict = matched.records.strict(i)
-            right = int(np.count_nonzero(strict))
-            share = interval(Counts(right, 0, len(strict) - right), "recall", level=choices.level)
-            scores += (
-                replace(of_documents, signature=""),
-                replace(share, metric="strict_documents", signature=""),
-            )
+    elif matched.task == "segmentation":
+        usual = _OF_WORDS
+    scores = [interval_in(metric) for metric in choices.among(usual)]
+    if matched.task == "segmentation" and not choices.asked:
+        scores += _scores_of_words(matched, i, units, choices)
+    if matched.records is not None and not choices.asked:
+        of_documents = document_f1(matched, [i]).interval(0, choices.level)
+        scores.append(replace(of_documents, signature=""))
+        strict = share_of(matched.records.strict(i), level=choices.level)
+        scores.append(replace(strict, metric="strict_documents"))
     return (*scores, *_macro_scores(matched, i, choices, cells))
+
+
+def share_of(right: Any, units: Any = None, *, level: float) -> Interval:
+    """Return the interval of the share of items that are right."""
+    if units is None:
+        number = int(np.count_nonzero(right))
+        counts = Counts(number, 0, len(right) - number)
+    else:
+        group = np.unique(units, return_inverse=True)[1]
+        rights = np.bincount(group, right)
+        counts = Counts(rights, np.zeros_like(rights), np.bincount(group) - rights)
+    found = interval(counts, "recall", clustered=units is not None, level=level)
+    return replace(found, signature="")
 
 
 def document_f1(matched: Matched, systems: Sequence[int]) -> MeanScore:
@@ -681,12 +678,10 @@ def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, flo
     return found
 
 
-def _segmentation_scores(
+def _scores_of_words(
     matched: Matched, i: int, units: Counts, choices: _Choices
-) -> tuple[Interval, ...]:
-    scores = [_pooled_interval(matched, units, m, choices) for m in choices.among(_OF_WORDS)]
-    if choices.asked:
-        return tuple(scores)
+) -> Iterator[Interval]:
+    """Yield the further scores of word segmentation."""
     gold = matched.gold
     boundaries = boundary_counts(gold, matched.systems[i])
     further = [("tnr", "specificity", true_negatives(gold, units))]
@@ -700,11 +695,8 @@ def _segmentation_scores(
                 for words in (is_right, ~is_right)
             )
             further.append((name, "recall", Counts(tp, np.zeros_like(tp), fn)))
-    scores += [
-        replace(_pooled_interval(matched, counts, metric, choices), metric=name)
-        for name, metric, counts in further
-    ]
-    return tuple(scores)
+    for name, metric, counts in further:
+        yield replace(_pooled_interval(matched, counts, metric, choices), metric=name)
 
 
 # --- From inputs to scores
@@ -792,23 +784,16 @@ def score(
     >>> round(result[0]["f1"].estimate, 4)
     0.6667
     """
-    options = ScoreOptions.of(
-        {
-            "metric": metric,
-            "beta": positive("beta", beta),
-            "method": None if method is None else one_of("method", method, METHODS),
-            "by": by,
-            "level": open_probability("level", level),
-            "overlap": flag("overlap", overlap),
-            "second_gold": second_gold,
-            "units": units,
-            **reading,
-        },
-        beside=("names",),
-    )
+    checked = {
+        "beta": positive("beta", beta),
+        "method": None if method is None else one_of("method", method, METHODS),
+        "level": open_probability("level", level),
+        "overlap": flag("overlap", overlap),
+    }
+    options = ScoreOptions.of_call(locals() | checked, beside=("names",))
     refuse_nothing(gold, options)
     systems, names = by_name([] if pred is None else [pred, *more], names, gold)
-    matched, second = match_beside(gold, systems, names, options)
+    matched, second = match_systems(gold, systems, names, options)
     scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
     if matched.runs:
         scores = _with_repeats(matched, scores, options)
@@ -851,7 +836,6 @@ def scores_of(
         options.method,
         options.overlap,
     )
-    document = matched.items.document if unit == "document" else None
     done = known or {}
     systems = tuple(
         replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
@@ -866,10 +850,8 @@ def scores_of(
         task=matched.task,
         systems=systems,
         level=options.level,
-        units=(
-            matched.items.units_in_all if document is None else int(document.max(initial=-1)) + 1
-        ),
-        unit=matched.unit if document is None else unit,
+        units=matched.number_of(unit),
+        unit=unit if unit == "document" else matched.unit,
         by=unit,
         scheme=matched.scheme,
         match=match_of(matched),
@@ -886,7 +868,7 @@ def _signed(
 ) -> str:
     """Return the signature of scores."""
     methods = ",".join(dict.fromkeys(score.method for own in systems for score in own.scores))
-    runs = [signed_runs(matched)] if matched.runs else []
+    runs = [signed_runs(matched.runs)] if matched.runs else []
     return options.signature(*facts_of_reading(matched, options), methods, f"by-{unit}", *runs)
 
 

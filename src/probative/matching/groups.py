@@ -54,10 +54,7 @@ class _MatchedGroup:
 
     def units(self, unit: str) -> int:
         """Return the number of units of this kind."""
-        items = self.matched.items
-        if unit == "document" and items.document is not None:
-            return int(items.document.max(initial=-1)) + 1
-        return items.units_in_all
+        return self.matched.number_of(unit)
 
 
 def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:

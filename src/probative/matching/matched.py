@@ -272,6 +272,11 @@ class Matched:
             return "sentence"
         return "item" if self.gold.units is None else "unit"
 
+    def number_of(self, unit: str) -> int:
+        """Return the number of units of this kind."""
+        document = self.items.document if unit == "document" else None
+        return self.items.units_in_all if document is None else int(document.max(initial=-1)) + 1
+
     @property
     def range(self) -> tuple[float, float] | None:
         """Return the range of graded scores, if they have one."""

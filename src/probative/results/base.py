@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib import import_module
+from inspect import cleandoc, get_annotations
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from probative.counts import Counts, ItemCounts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
     from probative._validation import Number, Words
@@ -37,27 +39,58 @@ _JSON_TYPES = frozenset((str, int, bool, type(None)))  # kept as they are
 
 
 @cache
-def _shown_fields(kind: type[Any]) -> tuple[str, ...]:
+def _shown_fields(kind: Any) -> tuple[str, ...]:
     """Return the fields of a class of results that users see."""
     return tuple(f.name for f in fields(kind) if f.repr)
+
+
+# what fields mean that many results have; a class need not say it again
+_COMMON = {
+    "level": "The level of the intervals.",
+    "match": "The rule by which a span is right, such as ``partial``; None if it must be equal.",
+    "note": "A caveat, or None.",
+    "notes": "Messages on what was recognised, repaired or left out.",
+    "signature": "A short reproducible description of every choice.",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """Base class of all results."""
 
+    def __init_subclass__(cls) -> None:
+        """Add the fields that many results have to the attributes of the docstring."""
+        head, attributes, rest = cleandoc(cls.__doc__ or "").partition("\nAttributes\n----------\n")
+        if attributes:
+            listed, blank, after = rest.partition("\n\n")
+            names = re.findall(r"\w+", " ".join(re.findall(r"^\w.*", listed, re.MULTILINE)))
+            new = [name for name in get_annotations(cls) if name in _COMMON and name not in names]
+            listed += "".join(f"\n{name}\n    {_COMMON[name]}" for name in new)
+            cls.__doc__ = f"{head}{attributes}{listed}{blank}{after}"
+
     _report = "render.result_document"  # the function of `reporting` that makes the document
+    # fields that hold the lines of the table, and fields that are repeated in each line
+    _lines: ClassVar[tuple[str, ...]] = ()
+    _head: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
+        return {name: jsonable(v) for name, v in self._shown().items() if v is not None}
+
+    def _shown(self) -> dict[str, Any]:
         kind: Any = type(self)
-        values = ((name, getattr(self, name)) for name in _shown_fields(kind))
-        return {name: jsonable(value) for name, value in values if value is not None}
+        return self._own(_shown_fields(kind))
+
+    def _own(self, names: Iterable[str]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def records(self) -> list[dict[str, Any]]:
         """Return the result as flat dictionaries, one per line of a table."""
-        flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}
-        return [flat]
+        if not self._lines:
+            return [{k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}]
+        head = self._own(self._head)
+        parts = (part for name in self._lines for part in getattr(self, name) or ())
+        return [head | record for part in parts for record in part.records()]
 
     def to_metrics(self) -> dict[str, float]:
         """Return the numbers as one flat dictionary, for experiment trackers.
@@ -75,9 +108,8 @@ class Result:
 
     def _metrics(self) -> Iterable[Named]:
         """Yield the parts of a name and the number: by default for the fields of the result."""
-        kind: Any = type(self)
-        fields_of = {name: getattr(self, name) for name in _shown_fields(kind)}
-        return numbers_of(fields_of, fields_of.get("metric"))
+        own = self._shown()
+        return numbers_of(own, own.get("metric"))
 
     def _metrics_under(self, *head: str) -> Iterator[Named]:
         """Yield the parts of a name, after these, and the number."""
@@ -115,9 +147,7 @@ class Result:
 
     def _document(self) -> Document:
         """Return the document to show: by default the records as a table."""
-        module, name = self._report.split(".")
-        made: Document = getattr(import_module(f"probative.reporting.{module}"), name)(self)
-        return made
+        return shown_by(self._report, self)
 
     def _repr_html_(self) -> str:
         from probative.reporting.render import document_html
@@ -197,8 +227,6 @@ class Interval(Result):
     design_effect
         The ratio of the variance to that of independent items, if the counts were clustered; the
         interval already allows for it. For arrays an array of these.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -223,8 +251,8 @@ class Interval(Result):
         return super().records()
 
     def __getitem__(self, index: int) -> Interval:
-        own = {name: getattr(self, name) for name in _OF_A_TABLE}
-        return replace(self, **{name: v[index] for name, v in own.items() if np.ndim(v)})
+        own = self._own(_OF_A_TABLE).items()
+        return replace(self, **{name: values[index] for name, values in own if np.ndim(values)})
 
     def __len__(self) -> int:
         return len(np.asarray(self.estimate))
@@ -232,7 +260,7 @@ class Interval(Result):
     def __iter__(self) -> Iterator[Interval]:
         if np.ndim(self.estimate) != 1:
             return (self[i] for i in range(len(self)))
-        columns = (getattr(self, name) for name in (*_OF_A_TABLE, "signature"))
+        columns = self._own((*_OF_A_TABLE, "signature")).values()
         rows: Iterator[tuple[Any, ...]]
         rows = zip(*(_column(value, len(self)) for value in columns), strict=True)
         head = self.metric, self.method, self.level
@@ -242,8 +270,9 @@ class Interval(Result):
         head = f"{self.metric}, {self.level:.4g} {self.method} interval"
         if np.ndim(self.estimate):
             return f"{head} of {np.size(self.estimate)} tables"
-        note = f" ({self.note})" if self.note else ""
-        return f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{note}"
+        return (
+            f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{bracketed(self.note)}"
+        )
 
 
 class LateInterval(Interval):
@@ -275,6 +304,29 @@ class LateInterval(Interval):
         return repr(kind(*values))
 
 
+def _of_reporting(function: str) -> Any:
+    """Import "module.function" of `reporting`, when something is shown."""
+    module, name = function.split(".")
+    return getattr(import_module(f"probative.reporting.{module}"), name)
+
+
+def shown_by(function: str, *what: Any, **how: Any) -> Document:
+    """Return the document of a result by a function of `reporting`."""
+    document: Document = _of_reporting(function)(*what, **how)
+    return document
+
+
+def drawn_by(function: str, *what: Any) -> list[Axes]:
+    """Return the axes of the figure that a function of `reporting` draws."""
+    axes: list[Axes] = _of_reporting(function)(*what).axes
+    return axes
+
+
+def bracketed(note: Any) -> str:
+    """Return a note in brackets, as it follows a result in print."""
+    return f" ({note})" if note else ""
+
+
 # the fields of an interval that are arrays if it holds those of many tables
 _OF_A_TABLE = ("estimate", "low", "high", "note", "design_effect")
 
@@ -285,7 +337,7 @@ def _column(value: Any, n: int) -> list[Any]:
 
 
 def jsonable(value: Any) -> Any:
-    """Convert NumPy values to Python's, and undefined numbers to None."""
+    """Convert NumPy values to Python's, and undefined numbers to None; posteriors to their kind."""
     kind = type(value)
     if kind is float:
         return value if math.isfinite(value) else None
@@ -301,9 +353,7 @@ def jsonable(value: Any) -> Any:
         return {key: jsonable(item) for key, item in value.items()}
     if isinstance(value, np.generic):
         return jsonable(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return value.kind if isinstance(value, DifferencePosterior) else value
 
 
 # --- Numbers of results under names for experiment trackers
@@ -345,8 +395,9 @@ def _cleaned(part: str) -> str:
 # --- Interfaces of posteriors
 
 
+@runtime_checkable
 class DifferencePosterior(Protocol):
-    """Posterior distribution of a difference, B minus A.
+    """Posterior distribution of a difference, B minus A; JSON has its kind alone.
 
     `kind` is "paired" (both systems saw the same items), "independent" or, for macro averages,
     "hierarchical".

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from probative.results.base import DifferenceResult, PairDifference, Result, numbers_of
+from probative.results.base import (
+    DifferenceResult,
+    PairDifference,
+    Result,
+    bracketed,
+    drawn_by,
+    numbers_of,
+)
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import (
     metric_name,
@@ -122,10 +129,8 @@ class Bucket(Result):
     scores: tuple[SystemScore, ...]
     differences: tuple[BucketDifference, ...]
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score and each difference."""
-        head = {name: getattr(self, name) for name in ("kind", "bucket", "items", "units")}
-        return [{**head, **entry.to_dict()} for entry in (*self.scores, *self.differences)]
+    _lines = ("scores", "differences")
+    _head = ("kind", "bucket", "items", "units")
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.bucket}: {'; '.join(map(str, self.differences))}"
@@ -174,8 +179,6 @@ class Comparison(PairDifference):
         number there are; None if it is unknown.
     by_label
         The difference on every label, if there are several.
-    note
-        A caveat, or None.
     null
         The null distribution of the test, from the same pass as `pvalue`, if figures were asked
         for; else None.
@@ -200,8 +203,6 @@ class Comparison(PairDifference):
     p_bh
         In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
         share of false claims among all claims below the level.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     method: str
@@ -247,8 +248,8 @@ class Comparison(PairDifference):
         return float(decision_pvalue(self.pvalue, self.p_unit))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; only the kind of the posterior."""
-        content = {**super().to_dict(), "posterior": self.posterior.kind}
+        """Return the fields by name, ready for JSON."""
+        content = super().to_dict()
         if self.question is None:
             return content
         # with several runs, the comparisons of both questions have the same keys
@@ -271,9 +272,7 @@ class Comparison(PairDifference):
 
     def plot(self) -> Axes:
         """Draw the posterior of the difference; return matplotlib's axes."""
-        from probative.reporting.compare_report import posterior_figure
-
-        return posterior_figure(self).axes[0]
+        return drawn_by("compare_report.posterior_figure", self)[0]
 
     def _key_numbers(self) -> str:
         chance = f"P({self.b} better) = {number(self.p_b_better, 4)}"
@@ -406,6 +405,7 @@ class Comparisons(ScoredResult):
     other_metrics: tuple[BucketDifference, ...] | None = None
 
     _report = "compare_report.compare_document"
+    _lines = ("comparisons",)
 
     def _metrics(self) -> Iterable[Named]:
         yield from self.scores._metrics()
@@ -413,15 +413,9 @@ class Comparisons(ScoredResult):
             question = [] if c.question is None else [c.question]
             yield from c._metrics_under(f"{c.b} vs {c.a}", *question)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison."""
-        return [record for comparison in self.comparisons for record in comparison.records()]
-
     def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.compare_report import comparison_figure
-
-        return comparison_figure(self).axes
+        return drawn_by("compare_report.comparison_figure", self)
 
     def to_latex(
         self, *, label: str | None = None, digits: int | None = None, compact: bool = False
@@ -508,8 +502,6 @@ class RandomizationTest(Result):
         A caveat about this test, or None.
     null
         The distribution of the difference under the null hypothesis, if it was asked for.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -533,10 +525,9 @@ class RandomizationTest(Result):
         return self.statistic
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.metric}, B - A = {self.statistic:+.4f}: p = {self.pvalue:.4g}, {self.method} "
-            f"{self.alternative} randomisation test by {self.by}{note}"
+            f"{self.alternative} randomisation test by {self.by}{bracketed(self.note)}"
         )
 
 
@@ -559,8 +550,6 @@ class Difference(Result):
         units; the interval already allows for it.
     note
         A caveat about this interval, or None.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -577,15 +566,13 @@ class Difference(Result):
     signature: str = field(default="", repr=False)
 
     def _metrics(self) -> Iterable[Named]:
-        names = ("low", "high", "a", "b", "correlation", "design_effect")
-        fields = {"difference": self.estimate, **{name: getattr(self, name) for name in names}}
-        return numbers_of(fields, self.metric)
+        others = self._own(("low", "high", "a", "b", "correlation", "design_effect"))
+        return numbers_of({"difference": self.estimate} | others, self.metric)
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"{self.level:.4g} {self.method} interval{note}"
+            f"{self.level:.4g} {self.method} interval{bracketed(self.note)}"
         )
 
 
@@ -616,10 +603,9 @@ class SignificanceTest(Result):
     note: str | None = None
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         return (
             f"{self.test} test, {self.alternative}: statistic {self.statistic:.4g}, "
-            f"p = {self.pvalue:.4g}{note}"
+            f"p = {self.pvalue:.4g}{bracketed(self.note)}"
         )
 
 
@@ -649,6 +635,9 @@ class Group(Result):
     systems: tuple[SystemScores, ...]
     comparisons: tuple[Comparison, ...] | None = None
 
+    _lines = ("_parts",)
+    _head = ("group", "rows", "units")
+
     def of_pair(self, a: str, b: str, metric: str, question: str | None = None) -> Comparison:
         """Return the comparison of a pair in a metric; with several runs, on one question."""
         known = {(c.a, c.b, c.metric, c.question): c for c in self.comparisons or ()}
@@ -657,11 +646,6 @@ class Group(Result):
     @property
     def _parts(self) -> tuple[Result, ...]:
         return self.systems if self.comparisons is None else self.comparisons
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison; without comparisons, one per score."""
-        head = {"group": self.group, "rows": self.rows, "units": self.units}
-        return [{**head, **record} for part in self._parts for record in part.records()]
 
     def __str__(self) -> str:
         return f"{self.group}: {'; '.join(part._key_numbers() for part in self._parts)}"
@@ -797,8 +781,6 @@ class GateVerdict(Result):
     question
         With several runs: "procedures" if new runs were allowed for, "models" if there was a single
         run of each. With several data sets: "mean", for the mean over them. Else None.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     use
         With a ledger: the number of this look at the test set, and how many are left.
     hidden

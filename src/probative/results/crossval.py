@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.results.base import Result, jsonable
+from probative.results.base import Result, drawn_by, jsonable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -163,8 +163,6 @@ class ModelComparison(Result):
         The balance of the halves.
     scores
         For every metric, the posteriors of the two models' scores.
-    signature
-        A short reproducible description of every choice.
     """
 
     a: str
@@ -215,14 +213,12 @@ class ModelComparison(Result):
         """Return the three probabilities of a paired test that allow for training variance."""
         if test.posterior.kind != "paired":
             return {}
-        names = ("p_a_better", "p_equivalent", "p_b_better")
-        return {f"{name}_adjusted": getattr(self[test.metric], name) for name in names}
+        own = self[test.metric]._own(("p_a_better", "p_equivalent", "p_b_better"))
+        return {f"{name}_adjusted": value for name, value in own.items()}
 
     def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; return matplotlib's axes."""
-        from probative.reporting.bayes_report import density_figure
-
-        return density_figure(self.scores).axes
+        return drawn_by("bayes_report.density_figure", self.scores)
 
     def _key_numbers(self) -> str:
         return "; ".join(
@@ -288,10 +284,6 @@ class BayesTest(Result):
         it is undefined, None for single tables.
     degrees_of_freedom
         Those of the training variance, if it was measured and allowed for.
-    note
-        A caveat, or None.
-    signature
-        A short reproducible description of every choice.
 
     For many tables the numbers are arrays, and the intervals have a row of two per table.
     """
@@ -344,7 +336,7 @@ class BayesTest(Result):
         """Return the fields by name, ready for JSON, with the interval after the difference."""
         content: dict[str, Any] = {}
         for name, value in super().to_dict().items():
-            content[name] = self.posterior.kind if name == "posterior" else value
+            content[name] = value
             if name == "difference":
                 content |= {"low": jsonable(self.low), "high": jsonable(self.high)}
         return content

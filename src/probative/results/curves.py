@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative.results.base import Interval, Result, ScoresByMetric, jsonable
+from probative.results.base import Interval, Result, ScoresByMetric, drawn_by, jsonable, shown_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,8 +43,6 @@ class Band(Result):
         The method and the level of the intervals.
     precision_low, precision_high, recall_low, recall_high
         One per threshold.
-    note
-        A caveat, or None.
     """
 
     kind: str
@@ -101,10 +99,6 @@ class BestThreshold(Result):
         The bias of the score on these data.
     precision, recall
         Those on these data.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
     """
 
     metric: str
@@ -195,10 +189,6 @@ class Calibration(Result):
     miscalibration, discrimination, uncertainty
         The parts of the Brier score, by the best monotone recalibration: it is the first, less the
         second, plus the third.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
     """
 
     bins: tuple[CalibrationBin, ...]
@@ -215,9 +205,7 @@ class Calibration(Result):
     level: float
     note: str | None = None
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each bin."""
-        return [one.to_dict() for one in self.bins]
+    _lines = ("bins",)
 
     def __str__(self) -> str:
         return (
@@ -248,8 +236,6 @@ class Curve(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
-    signature
-        A short reproducible description of every choice.
     judged
         The functions that compute the bands, areas, best threshold and calibration by name, when
         they are first asked for.
@@ -317,7 +303,7 @@ class Curve(Result):
         """Return the curve for JSON: of many thresholds some, spread along it."""
         bands = (self.pointwise, self.simultaneous)
         entry = {
-            **{name: getattr(self, name) for name in _IN_JSON},
+            **self._own(_IN_JSON),
             "best_threshold": self.best,
             "calibration": self.calibration,
             "bands": {band.kind: band.method for band in bands},
@@ -326,7 +312,8 @@ class Curve(Result):
             "points": self._points(self.shown()),
             "notes": self.notes,
         }
-        return {name: jsonable(value) for name, value in entry.items()}
+        content: dict[str, Any] = jsonable(entry)
+        return content
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each threshold, all of them."""
@@ -339,10 +326,10 @@ class Curve(Result):
             "tp": self.tp,
             "fp": self.fp,
             "precision": self.precision,
-            **{name: getattr(self.pointwise, name) for name in _ENDS[:2]},
+            **self.pointwise._own(_ENDS[:2]),
             "recall": self.recall,
-            **{name: getattr(self.pointwise, name) for name in _ENDS[2:]},
-            **{f"{name}_simultaneous": getattr(self.simultaneous, name) for name in _ENDS},
+            **self.pointwise._own(_ENDS[2:]),
+            **{f"{end}_simultaneous": own for end, own in self.simultaneous._own(_ENDS).items()},
         }
         rows = zip(*(jsonable(column[places]) for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -361,14 +348,10 @@ class Curve(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
-        from probative.reporting.curve_report import curves_figure
-
-        return curves_figure((self,)).axes
+        return drawn_by("curve_report.curves_figure", (self,))
 
     def _document(self) -> Document:
-        from probative.reporting.curve_report import curves_document
-
-        return curves_document((self,))
+        return shown_by("curve_report.curves_document", (self,))
 
     def __str__(self) -> str:
         ap = self.average_precision
@@ -395,8 +378,6 @@ class CurveComparison(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
-    signature
-        A short reproducible description of every choice.
     """
 
     curves: tuple[Curve, ...]
@@ -407,6 +388,7 @@ class CurveComparison(Result):
     signature: str = field(default="", repr=False)
 
     _report = "curve_report.comparison_document"
+    _lines = ("comparisons",)
 
     def __getitem__(self, metric: str) -> Comparison:
         """Return the comparison of a metric by its name."""
@@ -414,13 +396,8 @@ class CurveComparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return both curves and their comparisons."""
-        return {
-            name: jsonable(getattr(self, name)) for name in ("curves", "comparisons", "verdicts")
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison."""
-        return [record for comparison in self.comparisons for record in comparison.records()]
+        content: dict[str, Any] = jsonable(self._own(("curves", "comparisons", "verdicts")))
+        return content
 
     def _metrics(self) -> Iterable[Named]:
         for curve in self.curves:
@@ -430,9 +407,7 @@ class CurveComparison(Result):
 
     def plot(self) -> list[Axes]:
         """Draw both curves; return matplotlib's axes."""
-        from probative.reporting.curve_report import curves_figure
-
-        return curves_figure(self.curves).axes
+        return drawn_by("curve_report.curves_figure", self.curves)
 
     def _key_numbers(self) -> str:
         return "; ".join(c._key_numbers() for c in self.comparisons)
@@ -496,10 +471,6 @@ class SegmentationSweep(ScoresByMetric):
         The cut at which each score is highest.
     positions, sentences
         The number of inner positions and of sentences.
-    level
-        The level of the intervals.
-    signature
-        A short reproducible description of every choice.
     """
 
     shares: Array
@@ -551,9 +522,7 @@ class SegmentationSweep(ScoresByMetric):
         ]
 
     def _document(self) -> Document:
-        from probative.reporting.curve_report import sweep_document
-
-        return sweep_document(self, html=True)
+        return shown_by("curve_report.sweep_document", self, html=True)
 
     def __str__(self) -> str:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import DifferenceResult, Result
+from probative.results.base import DifferenceResult, Result, drawn_by
 from probative.wording.numbers import counted, number
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ class Dataset(Result):
         The one-sided p-values of "B is better" and of "B is worse", of the same test.
     p_holm_better, p_holm_worse
         These, adjusted for the number of data sets by Holm's method.
-    notes
-        Messages on what was recognised, repaired or left out.
     """
 
     dataset: str
@@ -49,8 +47,8 @@ class Dataset(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one flat dictionary."""
-        head = {k: v for k, v in self.to_dict().items() if k != "comparison"}
-        return [{**head, **record} for record in self.comparison.records()]
+        (head,) = super().records()
+        return [head | record for record in self.comparison.records()]
 
     def __str__(self) -> str:
         return f"{self.dataset}: {self.comparison._key_numbers()}"
@@ -83,10 +81,6 @@ class MeanDifference(DifferenceResult):
     score_a: float
     score_b: float
     posterior: DifferencePosterior
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; only the kind of the posterior."""
-        return {**super().to_dict(), "posterior": self.posterior.kind}
 
     def __str__(self) -> str:
         return (
@@ -146,8 +140,6 @@ class DatasetComparisons(Result):
         The conclusions, one sentence each.
     notes
         Messages on what was recognised, repaired or left out, with the name of the data set.
-    signature
-        A short reproducible description of every choice.
     task, range
         For graded scores: "scores", and the range of possible scores.
     """
@@ -195,7 +187,7 @@ class DatasetComparisons(Result):
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per data set, then the mean and the pooled difference."""
         found = [{"kind": "dataset", **record} for one in self.datasets for record in one.records()]
-        head = {"a": self.a, "b": self.b, "metric": self.metric}
+        head = self._own(("a", "b", "metric"))
         found += ({"kind": "mean", **head, **record} for record in self.mean.records())
         if self.pooled is not None:
             found += ({"kind": "pooled", **record} for record in self.pooled.records())
@@ -203,9 +195,7 @@ class DatasetComparisons(Result):
 
     def plot(self) -> Axes:
         """Draw the differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.forests import datasets_figure
-
-        return datasets_figure(self).axes[0]
+        return drawn_by("forests.datasets_figure", self)[0]
 
     def _key_numbers(self) -> str:
         return f"{counted(len(self), 'data set')}, {self.metric}, {self.b} - {self.a}: {self.mean}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from probative.results.base import Result
 from probative.wording.numbers import counted
@@ -267,10 +267,7 @@ class Ledger(Result):
     signature: str = field(default="", repr=False)
 
     _report = "ledger_report.ledger_document"
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per test set."""
-        return [one.to_dict() for one in self.sets]
+    _lines = ("sets",)
 
     def _metrics(self) -> Iterable[Named]:
         for one in self.sets:

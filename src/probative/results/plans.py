@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from probative.results.base import Result, jsonable
+from probative.results.base import Result, bracketed, jsonable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,12 +59,11 @@ class Plan(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null means that no number is enough."""
-        computed = {n: jsonable(getattr(self, n)) for n in ("difference", "power", "units")}
-        named = {**super().to_dict(), **computed}
+        named = super().to_dict() | jsonable(self._own(("difference", "power", "units")))
         return {name: named[name] for name in self.__dataclass_fields__ if name in named}
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
+        note = bracketed(self.note)
         if self.units is None:
             wanted = f"a difference of {self.difference:.4g}"
             return f"{self.metric}: no number of units shows {wanted}{note}"

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import PairDifference, Result
+from probative.results.base import PairDifference, Result, drawn_by
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
@@ -159,6 +159,7 @@ class Ranking(ScoredResult):
     comparisons: tuple[Comparisons, ...] = field(default=(), repr=False)
 
     _report = "rank_report.rank_document"
+    _lines = ("ranking",)
 
     def pair(self, one: str, other: str) -> RankedPair:
         """Return the pair of two systems, named in any order."""
@@ -178,15 +179,9 @@ class Ranking(ScoredResult):
             for name in ("rank_low", "rank_high", "tier", "p_best", "expected_rank"):
                 yield (system.name, name), getattr(system, name)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per system, best first."""
-        return [system.to_dict() for system in self.ranking]
-
     def plot(self) -> list[Axes]:
         """Draw the leaderboard with its ties; return matplotlib's axes."""
-        from probative.reporting.rank_report import rank_figure
-
-        return rank_figure(self).axes
+        return drawn_by("rank_report.rank_figure", self)
 
     def _key_numbers(self) -> str:
         return "; ".join(f"{s.name} {s.rank_low}-{s.rank_high}" for s in self.ranking)
@@ -252,8 +247,6 @@ class Board(Result):
     title, about, date
         The heading of the site, its introduction in Markdown, and the day that it shows; None if
         there is none.
-    signature
-        A short reproducible description of every choice.
     """
 
     site: str

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.results.base import Result, jsonable
+from probative.results.base import Result, bracketed, drawn_by, jsonable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,8 +126,6 @@ class RepeatedScore(Result):
     share_of_answers
         The share of the variance that comes from the choice of answers, which more answers to these
         samples could remove at most. None if no sample was answered twice.
-    note
-        A caveat, or None.
     """
 
     metric: str
@@ -174,13 +172,12 @@ class RepeatedScore(Result):
         return (self.high - self.low) * math.sqrt(factor)
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         share = self.share_of_answers
         of_answers = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
         each = f"{self.repeats:.3g} answer{'' if self.repeats == 1 else 's'} each"
         return (
             f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
-            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{note}"
+            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{bracketed(self.note)}"
         )
 
 
@@ -221,8 +218,6 @@ class RunsPlan(Result):
         The number of units with the effect of one more run of either; None if no number has it.
     shares
         The share of the variance of the pilot that comes from units, runs and both together.
-    note
-        A caveat, or None.
     by, notes, signature
         The name of the units, messages on what was recognised in files, and every choice.
     surface
@@ -272,9 +267,7 @@ class RunsPlan(Result):
 
     def plot(self) -> list[Axes]:
         """Draw contours of the half-width over runs and units; return matplotlib's axes."""
-        from probative.reporting.plan_report import runs_plan_figure
-
-        return runs_plan_figure(self).axes
+        return drawn_by("plan_report.runs_plan_figure", self)
 
     def __str__(self) -> str:
         instead = "no number of units does as much"

@@ -8,7 +8,14 @@ from operator import attrgetter
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from probative.results.base import DifferenceResult, Interval, Result, ScoresByMetric, jsonable
+from probative.results.base import (
+    DifferenceResult,
+    Interval,
+    Result,
+    ScoresByMetric,
+    drawn_by,
+    jsonable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,12 +105,8 @@ class SystemScores(ScoresByMetric):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each score: of the system, and of every label."""
-        everything = LabelScores("", self.counts, self.scores)
-        return [
-            {"system": self.name, **record}
-            for entry in (everything, *self.by_label)
-            for record in entry.records()
-        ]
+        entries = (LabelScores("", self.counts, self.scores), *self.by_label)
+        return [{"system": self.name} | record for own in entries for record in own.records()]
 
     def __str__(self) -> str:
         return f"{self.name}: {self._listed(3)}"
@@ -183,27 +186,19 @@ class Scores(Result):
         ``entities``, ``segmentation``, ``labels``, ``records`` or ``samples``.
     systems
         The systems, in the order given.
-    level
-        The level of the intervals.
     units, unit
         The number of units (sentences, documents, items) of gold, and their name.
     by
         What the intervals take to be independent: the units, or "item".
     scheme
         The tag scheme of gold, if it was tags.
-    notes
-        Messages on what was recognised, repaired or left out.
     token_accuracy
         For tags: the numbers of tokens with the right tag and of all tokens, for each system.
-    signature
-        A short reproducible description of every choice.
     run_scores
         If systems have several runs: a `RunScores` for each system and metric. The scores of
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
     groups
         If groups were asked for: a `Group` for each, in the natural order of their names.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     ceilings
         If a second annotation was given: a `Ceiling` for each system.
     range
@@ -230,6 +225,7 @@ class Scores(Result):
     judges: tuple[JudgeAgreement, ...] | None = None
 
     _report = "score_report.scores_document"
+    _lines = ("systems",)
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """Return the scores of the runs of a system."""
@@ -253,15 +249,9 @@ class Scores(Result):
                 if own.system == system.name and len(own) > 1:
                     yield from own._metrics_under(*head)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score: of every system, and of every label."""
-        return [record for system in self.systems for record in system.records()]
-
     def plot(self) -> list[Axes]:
         """Draw the scores with their intervals; return matplotlib's axes."""
-        from probative.reporting.score_report import scores_figure
-
-        return scores_figure(self).axes
+        return drawn_by("score_report.scores_figure", self)
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
@@ -376,10 +366,8 @@ class PairAgreement(ScoresByMetric):
     items: int
     scores: tuple[Interval, ...]
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score."""
-        head = {"a": self.a, "b": self.b, "items": self.items}
-        return [{**head, **score.to_dict()} for score in self.scores]
+    _lines = ("scores",)
+    _head = ("a", "b", "items")
 
     def __str__(self) -> str:
         return f"{self.a} and {self.b}: {self._listed()}"
@@ -423,16 +411,10 @@ class Agreement(Result):
         Krippendorff's alpha of all of them together, for labels; else None.
     pairs
         A `PairAgreement` for each two of them.
-    level
-        The level of the intervals.
     units, unit, by
         The number of units, their name, and what the intervals take to be independent.
     match
         The rule by which two spans are the same, such as ``partial``; None if they must be equal.
-    notes
-        Messages on what was recognised, repaired or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -488,12 +470,6 @@ class Ceiling(DifferenceResult):
     pvalue, test, by
         The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
         was exchanged.
-    level
-        The level of the intervals.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
-    note
-        A caveat, or None.
     """
 
     system: str

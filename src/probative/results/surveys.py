@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Result
+from probative.results.base import Result, bracketed, drawn_by, shown_by
 from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
@@ -88,8 +88,6 @@ class Sampled(Result):
         The files written: the ``sample`` and its ``design``.
     notes
         Messages on what was recognised or left out.
-    signature
-        A short reproducible description of every choice.
     design
         The `Design`.
     """
@@ -113,14 +111,10 @@ class Sampled(Result):
     signature: str = field(default="", repr=False)
     design: Any = field(default=None, repr=False)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each stratum."""
-        return [stratum.to_dict() for stratum in self.strata]
+    _lines = ("strata",)
 
     def _document(self) -> Document:
-        from probative.reporting.survey_report import sample_document
-
-        return sample_document(self, explain=True)
+        return shown_by("survey_report.sample_document", self, explain=True)
 
     def __str__(self) -> str:
         from probative.wording.summaries import sample_summary
@@ -154,8 +148,6 @@ class EstimatedScore(SystemScore):
     judge_moved, judge_width
         The change of the estimate by a judge, and the ratio of the standard errors with and without
         it; None without a judge.
-    note
-        A caveat, or None.
     """
 
     level: float = 0.95
@@ -256,14 +248,8 @@ class Estimate(Result):
         The score to which `worth`, `verdicts` and the shares of the strata refer.
     judge
         The name of the judge; None without one.
-    level
-        The level of the intervals.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
     notes
         Messages on what was recognised, and caveats about single scores.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -286,6 +272,7 @@ class Estimate(Result):
     signature: str = field(default="", repr=False)
 
     _report = "survey_report.estimate_document"
+    _lines = ("scores", "comparisons")
 
     def __getitem__(self, key: tuple[str, str]) -> EstimatedScore:
         """Return the score of a system, by the names of the system and the metric."""
@@ -298,13 +285,6 @@ class Estimate(Result):
         for gap in self.comparisons:
             for name in ("difference", "low", "high", "p_b_better"):
                 yield (f"{gap.b} - {gap.a}", gap.metric, name), getattr(gap, name)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score and each difference."""
-        return [
-            *(score.to_dict() for score in self.scores),
-            *(record for gap in self.comparisons for record in gap.records()),
-        ]
 
     def __str__(self) -> str:
         from probative.wording.summaries import estimate_summary
@@ -350,12 +330,8 @@ class Look(Result):
         None if that is unknown, or if it is decided.
     planned
         The number of units for which intervals and bets are tuned.
-    note
-        A caveat, or None.
     pool
         The number of units of the pool, if these are a sample of one; else None.
-    signature
-        A short reproducible description of every choice.
     """
 
     look: int
@@ -422,7 +398,7 @@ class Look(Result):
         head = f"check {self.look}, {counted(self.units, self.by)}: "
         head += f"{what}, {b} − {a}" if self.is_of_two else what
         limits = f"{points(self.estimate)} [{points(self.low)}, {points(self.high)}]"
-        return f"{head} {limits}; {self.verdict(a, b)}" + (f" ({self.note})" if self.note else "")
+        return f"{head} {limits}; {self.verdict(a, b)}{bracketed(self.note)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -437,8 +413,6 @@ class Looks(Result):
         The names of the systems; b is None with one system.
     notes
         Messages on what was recognised or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     looks: tuple[Look, ...]
@@ -448,15 +422,12 @@ class Looks(Result):
     signature: str = field(default="", repr=False)
 
     _report = "survey_report.watch_document"
+    _lines = ("looks",)
 
     @property
     def last(self) -> Look:
         """Return the newest look."""
         return self.looks[-1]
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per look."""
-        return [look.to_dict() for look in self.looks]
 
     def __str__(self) -> str:
         if not self.looks:
@@ -468,6 +439,4 @@ class Looks(Result):
 
     def plot(self) -> Axes:
         """Draw the interval against the number of labels; return matplotlib's axes."""
-        from probative.reporting.survey_report import looks_figure
-
-        return looks_figure(self).axes[0]
+        return drawn_by("survey_report.looks_figure", self)[0]
