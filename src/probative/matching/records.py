@@ -79,8 +79,10 @@ class _Node:
 class _Trees:
     """Make the trees of the records of one document, which share the codes of equal values."""
 
-    def __init__(self, paths: Paths, rules: RecordRules):
-        self._root, self._keep = paths.root, rules.keep_empty
+    def __init__(self, rules: RecordRules | None):
+        self.rules = rules = rules or RecordRules()
+        self.paths = Paths(rules)
+        self._root, self._keep = self.paths.root, rules.keep_empty
         self._empty = frozenset(map(clean, ("", *rules.empty)))
         self._codes: dict[Any, int] = {}
 
@@ -616,9 +618,8 @@ def match_records(
 ) -> MatchedRecords:
     """Match the records of systems with gold; all hold the same documents in the same order."""
     # `all_there`: these are all documents, so that a rule for a path that none has is an error
-    rules = rules or RecordRules()
-    paths = Paths(rules)
-    trees = _Trees(paths, rules)
+    trees = _Trees(rules)
+    paths = trees.paths
     width = 3 + len(systems)
     table = array("i")  # a row per item: document, path, 1 for gold, and its kind in each system
 
@@ -661,7 +662,7 @@ def match_records(
         paths.refuse_unknown()
     # what was found as arrays, with the labels in alphabetical order
     rows = np.array(table, dtype=np.int32).reshape(-1, width)
-    if rules.only_gold_paths:
+    if trees.rules.only_gold_paths:
         rows = rows[np.isin(rows[:, 1], rows[rows[:, 2] > 0, 1])]
     (units, number, answer), found = rows[:, :3].T, rows[:, 3:].T.astype(np.int8)
     in_gold = answer > 0
@@ -688,7 +689,7 @@ def match_records(
         tuple(dict(each) for each in explained),
         weights,
         {path.text: path.unparsed for path in paths.all if path.unparsed},
-        rules,
+        trees.rules,
     )
 
 
@@ -696,8 +697,7 @@ def fields_of_document(
     gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: RecordRules | None = None
 ) -> list[Field]:
     """Return what became of every field of one document, gold fields in their order first."""
-    rules = rules or RecordRules()
-    trees = _Trees(Paths(rules), rules)
+    trees = _Trees(rules)
     sides = trees.tree(gold), trees.tree(said)
     places, others = (dict(_places(side, "")) for side in sides)
     found = [
@@ -731,10 +731,9 @@ _EXAMPLES = 3
 _TYPES = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 
 
-def survey_paths(records: Records, rules: RecordRules | None = None) -> list[PathSummary]:
+def survey_paths(records: Records) -> list[PathSummary]:
     """Return the paths of records in alphabetical order: types, how often, examples."""
-    rules = rules or RecordRules()
-    trees = _Trees(Paths(rules), rules)
+    trees = _Trees(None)
     types: dict[str, Counter[str]] = {}
     documents: Counter[str] = Counter()
     examples: dict[str, dict[Any, Any]] = {}

@@ -351,7 +351,8 @@ def match_spans(
         one_of("only", label, labels)
     wanted = np.array([not only or label in only for label in labels], dtype=bool)
     sides = []
-    for columns, code in zip(_columns(everyone, rule), codes, strict=True):
+    every, shapes = _columns(everyone, rule)
+    for columns, code in zip(every, codes, strict=True):
         kind = code[columns[-1]]
         shown = np.zeros_like(kind) if ignore_type else kind
         chosen = (*columns[:-1], shown)
@@ -360,27 +361,23 @@ def match_spans(
     if rule.name == STRICT or rule.is_by_place:
         items = collect(sides, *frame)
     else:
-        shapes, _ = _all_shapes(everyone)
         items = _match_by_rule([_Side.of(columns, shapes) for columns in sides], rule, frame)
     return items.only(list(only)) if only and not ignore_type else items
 
 
-def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[Any], ...]]:
-    """Return unit, place and label of the spans of every side, or of the places they cover."""
+def _columns(
+    sides: Sequence[Spans], rule: MatchRule
+) -> tuple[list[tuple[NDArray[Any], ...]], tuple[str, ...]]:
+    """Return unit, place, shape, label of every side's spans (or places); the texts of shapes."""
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
-        return [(unit, place, place + 1, label) for unit, place, label in covered]
-    _, codes = _all_shapes(sides)
-    columns = []
+        return [(unit, place, place + 1, label) for unit, place, label in covered], ()
+    shapes, codes = union([side.shapes or ("",) for side in sides])  # code 0: a single piece
+    columns: list[tuple[NDArray[Any], ...]] = []
     for side, code in zip(sides, codes, strict=True):
         shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
         columns.append((side.sentence, side.start, side.end, code[shape], side.label))
-    return columns
-
-
-def _all_shapes(sides: Sequence[Spans]) -> tuple[tuple[str, ...], list[NDArray[np.int32]]]:
-    """Return the texts of the shapes of all sides, code 0 a single piece, and each side's codes."""
-    return union([side.shapes or ("",) for side in sides])
+    return columns, shapes
 
 
 def _match_by_rule(sides: Sequence[_Side], rule: MatchRule, frame: Frame) -> Items:
@@ -466,10 +463,10 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
     """Count the outcomes of pairing spans with gold under nervaluate's four rules."""
     everyone = (gold, system)
     _, codes = union([side.labels for side in everyone])
-    shapes, _ = _all_shapes(everyone)
+    every, shapes = _columns(everyone, MatchRule("exact"))
     a, b = (
         _Side.of((*columns[:-1], code[columns[-1]]), shapes)
-        for columns, code in zip(_columns(everyone, MatchRule("exact")), codes, strict=True)
+        for columns, code in zip(every, codes, strict=True)
     )
     pairs, found = _meeting(a, b), {}
     for name, rule in zip(("strict", "exact", "partial", "ent_type"), _BY_OVERLAP, strict=True):

@@ -308,7 +308,7 @@ def values_of(column: Any) -> list[Any]:
 
 
 def group_keys(
-    rows: dict[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
+    rows: Mapping[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
 ) -> list[Hashable]:
     """Return the group of every row: a value, or a tuple of values of several columns."""
     if not groups:

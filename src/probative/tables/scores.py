@@ -158,10 +158,11 @@ def sum_table(
     places: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
     for place, group in enumerate(own):
         places[group].append(place)
-    shared = range_, least, most, left_out
+    names, shared = tuple(systems), (range_, least, most, left_out)
+    number, (sums, squares) = table[0], np.split(table[1:], 2)
     return {
-        group: SummedScores(tuple(systems), *np.split(table[1:, own], 2), table[0, own], *shared)
-        for group, own in places.items()
+        group: SummedScores(names, sums[:, some], squares[:, some], number[some], *shared)
+        for group, some in places.items()
     }
 
 
@@ -178,7 +179,7 @@ def refuse_outside(range_: Range, least: float | None, most: float | None) -> No
 
 def _sums_of_units(
     source: Frame, keys: list[str], columns: list[str]
-) -> tuple[dict[str, Sequence[Any]], Array, bool]:
+) -> tuple[dict[str, list[Any]], Array, bool]:
     """Return keys, numbers and sums of units in their order, and if every row has all scores."""
     # rows of the table: the number of items, the sums of every system, and those of the squares
     import narwhals as nw
