@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probative.cli.options import integer
-from probative.cli.output import hand_over, remark
+from probative.cli.output import remark, state
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, Option, choice
 
@@ -134,7 +134,7 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             last = time.monotonic()
             (folder / "progress").write_text(f"{done} {total}")
 
-    hand_over(documents.append, note)
+    state.receiver, state.reporter = documents.append, note
     command, page = _command(request["command"]), bool(request.get("page"))
     words = [request["command"], *_words(command, request)]
     also = ["--html", str(folder / "page.html")] if page else []
