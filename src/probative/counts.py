@@ -407,25 +407,21 @@ class PairedCounts:
             cases.flags.writeable = False
         object.__setattr__(self, "cases", cases)
         object.__setattr__(self, "has_negatives", has_negatives)
-        object.__setattr__(self, "multiplicity", self._check_multiplicity())
-
-    def _check_multiplicity(self) -> NDArray[np.int64] | None:
         if self.multiplicity is None:
-            return None
-        if self.cases.ndim == 1:
+            return
+        if cases.ndim == 1:
             raise InputError("multiplicity: needs one row per unit, and there is one table")
         values = amounts("multiplicity", self.multiplicity)
-        if values.shape != self.cases.shape[:1]:
+        if values.shape != cases.shape[:1]:
             raise InputError(
-                f"multiplicity: shape {values.shape}; expected one number per row, "
-                f"({len(self.cases)},)"
+                f"multiplicity: shape {values.shape}; expected one number per row, ({len(cases)},)"
             )
         if np.any(values != np.round(values)):
             wrong = values[values != np.round(values)][0]
             raise InputError(f"multiplicity: {wrong:g} is not a whole number")
         number = values.astype(np.int64)
         number.flags.writeable = False
-        return number
+        object.__setattr__(self, "multiplicity", number)
 
     @classmethod
     def from_labels(
@@ -611,10 +607,8 @@ class PairedCounts:
         return f"PairedCounts({self.n_units} units, {len(self.cases)} rows of {width} cases)"
 
     def _number(self) -> NDArray[np.int64]:
-        if self.multiplicity is None:
-            return np.ones(self.cases.shape[:-1], dtype=np.int64)
-        number: NDArray[np.int64] = self.multiplicity
-        return number
+        one_each = np.ones(self.cases.shape[:-1], dtype=np.int64)
+        return one_each if self.multiplicity is None else self.multiplicity
 
     def _with(self, cases: NDArray[np.float64], multiplicity: Any = None) -> Self:
         return type(self)(cases if self.has_negatives else cases[..., :7], multiplicity)

@@ -304,11 +304,9 @@ def digest(parameter: str, value: Any) -> str:
 
 def code_digest(parameter: str, value: Any) -> str:
     """Return a digest of the code that a value uses: the user's own, and versions of packages."""
-    collector = _Collector()
+    code = _Code()
     try:
-        collector.dump(value)
-        code = _Code()
-        code.follow(collector.used)
+        code.follow(value)
     except Exception as error:
         raise _unknowable(parameter, value, error) from error
     return _sha256("\n".join(sorted(code.pieces)).encode())[:40]
@@ -323,41 +321,37 @@ def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
     )
 
 
-class _Collector(pickle.Pickler):
-    """Pickler that discards its output and records the classes and functions it meets."""
+class _Code(pickle.Pickler):
+    """Source code or versions behind the classes and functions of a value, as a set of texts."""
+
+    # pickling the value, whose output is discarded, meets them
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), protocol=5)
-        self.used: list[Any] = []
+        self.pieces: set[str] = set()
+        self._waiting: list[Any] = []
 
     def reducer_override(self, value: Any) -> Any:
-        self.used.append(value if isinstance(value, (type, FunctionType)) else type(value))
+        self._waiting.append(value if isinstance(value, (type, FunctionType)) else type(value))
         return NotImplemented
 
-
-class _Code:
-    """Source code or versions behind classes and functions, as a set of texts."""
-
-    def __init__(self) -> None:
-        self.pieces: set[str] = set()
-        self._seen: set[int] = set()
-
-    def follow(self, things: list[Any]) -> None:
-        """Add classes, functions and modules, and everything that they use."""
-        waiting = list(things)
-        while waiting:
-            thing = waiting.pop()
-            if id(thing) in self._seen or not isinstance(thing, (ModuleType, type, FunctionType)):
+    def follow(self, value: Any) -> None:
+        """Add the classes, functions and modules of a value, and everything that they use."""
+        self.dump(value)
+        seen: set[int] = set()
+        while self._waiting:
+            thing = self._waiting.pop()
+            if id(thing) in seen or not isinstance(thing, (ModuleType, type, FunctionType)):
                 continue
-            self._seen.add(id(thing))
+            seen.add(id(thing))
             if isinstance(thing, ModuleType):
-                waiting += self._module(thing)
+                self._waiting += self._module(thing)
             elif thing.__module__ == "__main__":
-                waiting += self._piece(thing)
+                self._waiting += self._piece(thing)
             elif thing.__module__ in sys.modules:
-                waiting.append(sys.modules[thing.__module__])
+                self._waiting.append(sys.modules[thing.__module__])
             if isinstance(thing, type):
-                waiting += thing.__mro__
+                self._waiting += thing.__mro__
 
     def _module(self, module: ModuleType) -> list[Any]:
         """Add the version of an installed package or the digest of a file; return its contents."""

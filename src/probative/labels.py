@@ -82,24 +82,20 @@ def label_name(parameter: str, value: Any) -> str:
 
 def _number_text(value: Any) -> str | None:
     if isinstance(value, Decimal):
-        return _decimal_text(value)
+        if not value.is_finite():
+            return None
+        if abs(value.adjusted()) > _MOST_DIGITS:
+            raise ValueError("too many digits")
+        if value == value.to_integral_value():
+            return str(int(value))
+        number = float(value)
+        return repr(number) if Decimal(repr(number)) == value else f"{value:f}".rstrip("0")
     number = float(value)
     if not math.isfinite(number):
         return None
     if number != value:  # a fraction that is not exactly a float
         return str(value)
     return str(int(number)) if number.is_integer() else repr(number)
-
-
-def _decimal_text(value: Decimal) -> str | None:
-    if not value.is_finite():
-        return None
-    if abs(value.adjusted()) > _MOST_DIGITS:
-        raise ValueError("too many digits")
-    if value == value.to_integral_value():
-        return str(int(value))
-    number = float(value)
-    return repr(number) if Decimal(repr(number)) == value else f"{value:f}".rstrip("0")
 
 
 class _Codes(dict[Any, int]):

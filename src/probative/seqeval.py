@@ -238,9 +238,8 @@ def accuracy_score(
     if level is None:
         return float(np.count_nonzero(right) / len(right))
     sentence = np.repeat(np.arange(gold.text.n_sentences), np.diff(gold.text.first))
-    found, tokens = (np.bincount(sentence[which]) for which in (right, slice(None)))
-    tp = np.zeros(len(tokens))
-    tp[: len(found)] = found
+    tokens = np.bincount(sentence)
+    tp = np.bincount(sentence[right], minlength=len(tokens))
     units = Counts(tp, np.zeros(len(tokens)), tokens - tp)
     clustered = interval(units, "recall", level=level, clustered=True)
     return replace(clustered, metric="accuracy", signature="")
@@ -475,17 +474,12 @@ def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
             raise InputError(f"{name}: holds an empty tag; expected O, or a prefix and a type")
         sides.append(side)
     gold, pred = sides
-    if gold.text.n_sentences != pred.text.n_sentences:
+    expected, found = (np.diff(side.text.first) for side in sides)
+    if len(found) != len(expected):
+        raise InputError(f"y_pred: {len(found)} sentences; expected {len(expected)}, as in y_true")
+    for n in np.flatnonzero(expected != found).tolist():
         raise InputError(
-            f"y_pred: {pred.text.n_sentences} sentences; expected {gold.text.n_sentences}, as in "
-            f"y_true"
-        )
-    differ = np.flatnonzero(np.diff(gold.text.first) != np.diff(pred.text.first))
-    if len(differ):
-        n = int(differ[0])
-        found, expected = (int(np.diff(s.text.first)[n]) for s in (pred, gold))
-        raise InputError(
-            f"y_pred: {found} tags in sentence {n + 1}; expected {expected}, as in y_true"
+            f"y_pred: {found[n]} tags in sentence {n + 1}; expected {expected[n]}, as in y_true"
         )
     return gold, pred
 

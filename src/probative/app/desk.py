@@ -155,10 +155,10 @@ class Desk:
 
     # --- Requests
 
-    def request(self, *, page: bool = True) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """Return the request that runs the command on all files."""
         words = [*([self.gold.name] if self.gold else []), *(file.word for file in self.outputs)]
-        return {"command": self.command, "files": words, "options": self.choices, "page": page}
+        return {"command": self.command, "files": words, "options": self.choices, "page": True}
 
     def check_all(self, workers: Workers) -> None:
         """Let workers check every file, and every output against gold, where it is new."""

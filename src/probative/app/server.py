@@ -158,12 +158,6 @@ def _with_bar(html: str, template: str, **content: Any) -> str:
     return html.replace("</head>", f"{head}</head>", 1).replace("<main", f"{bar}\n<main", 1)
 
 
-@cache
-def asset(name: str) -> str:
-    """Return the style sheet or the script of the app."""
-    return files("probative.app").joinpath("templates", name).read_text(encoding="utf-8")
-
-
 def policy(html: str) -> str:
     """Return the content policy of a page: its own style, known scripts, this server."""
     # the places of dots in tables are attributes of style, which results need
@@ -289,7 +283,8 @@ class App:
         kind = request.path_params["kind"]
         if kind not in kinds:
             raise HTTPException(404, "there is no such page")
-        return Response(asset(f"app.{kind}"), 200, _HEADERS, kinds[kind])
+        path = files("probative.app").joinpath("templates", f"app.{kind}")
+        return Response(path.read_bytes(), 200, _HEADERS, kinds[kind])
 
     async def start(self, _: Request) -> Response:
         """Show the first page, an empty desk."""

@@ -53,12 +53,12 @@ def _explain(error: Exception) -> int:
     from click import Abort, ClickException
     from click.exceptions import Exit
 
-    from probative.cli.output import interrupted, is_closed_pipe, results, silence
+    from probative.cli.output import is_closed_pipe, results, silence, state
     from probative.errors import InputError
 
     if isinstance(error, Exit):
         return error.exit_code
-    if isinstance(error, Abort) or interrupted():  # some libraries turn Ctrl-C into another error
+    if isinstance(error, Abort) or state.pressed:  # some libraries turn Ctrl-C into another error
         return 130
     if isinstance(error, ClickException):
         return _complain(_usage(error), 2)

@@ -50,19 +50,14 @@ class _State:
     reporter: Callable[[int, int], None] | None = None
 
 
-_state = _State()
+state = _State()
 _OBJECTS_PER_COLLECTION = 50_000  # of garbage
 _SECONDS_TO_END = 3.0  # after Ctrl-C; later, the next Ctrl-C kills the command
 
 
 def results() -> TextIO | None:
     """Return the stream of the results: standard output, unless models may print there."""
-    return _state.diverted or sys.stdout
-
-
-def hand_over(receiver: Callable[[Document], None], reporter: Callable[[int, int], None]) -> None:
-    """Hand documents and progress to functions from now on, instead of printing them."""
-    _state.receiver, _state.reporter = receiver, reporter
+    return state.diverted or sys.stdout
 
 
 def say(text: str, stream: TextIO | None) -> None:
@@ -96,7 +91,7 @@ def silence(stream: TextIO | None) -> None:
 
 def prepare() -> None:
     """Prepare the streams of our own process, and make Ctrl-C end it quietly."""
-    _state.ours = True
+    state.ours = True
     gc.set_threshold(_OBJECTS_PER_COLLECTION)  # importing makes many objects, but no garbage
     for number in range(3):
         try:
@@ -122,25 +117,20 @@ def finish(status: int) -> int:
         if not status:  # otherwise an error was printed already
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
             status = 2
-    _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing left to stop
+    state.ending = state.ending or time.monotonic()  # an interrupt has nothing left to stop
     if "_duckdb" not in sys.modules:  # DuckDB complains about objects that still exist at exit
         gc.freeze()  # the process ends, so skip the last garbage collection
     return status
 
 
-def interrupted() -> bool:
-    """Return True if Ctrl-C was pressed since `prepare`."""
-    return _state.pressed
-
-
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     """End the command on Ctrl-C; ignore further ones for some seconds, while workers end."""
-    if _state.ending is None:
-        _state.pressed, _state.ending = True, time.monotonic()
+    if state.ending is None:
+        state.pressed, state.ending = True, time.monotonic()
         # do not report errors of threads whose workers are being ended
         threading.excepthook = lambda _: None
         raise KeyboardInterrupt
-    if time.monotonic() - _state.ending > _SECONDS_TO_END:
+    if time.monotonic() - state.ending > _SECONDS_TO_END:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
@@ -202,8 +192,8 @@ class Output(Options):
         from probative.reporting.escape import ascii_json
         from probative.reporting.render import UNLIMITED, as_html, render
 
-        if _state.receiver is not None:
-            _state.receiver(document)
+        if state.receiver is not None:
+            state.receiver(document)
             return
         if self.figure and draw:
             from probative.reporting.pictures import save_figure
@@ -312,8 +302,8 @@ def remark(message: str, *, quiet: bool = False) -> None:
 @contextmanager
 def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Yield a function `report(done, total)` that draws a bar on standard error."""
-    if _state.reporter is not None:
-        yield _state.reporter
+    if state.reporter is not None:
+        yield state.reporter
         return
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
@@ -378,17 +368,17 @@ def output_aside() -> Iterator[None]:
     except OSError:  # a stream is closed, so there is nothing to protect
         yield
         return
-    _state.diverted = _same_place(before, number)
+    state.diverted = _same_place(before, number)
     sys.stdout = sys.stderr
     try:
         yield
     finally:
-        if not _state.ours:
+        if not state.ours:
             with suppress(OSError, AttributeError, TypeError):
                 ctypes.CDLL(None).fflush(None)  # flush what C code has printed
             os.dup2(number, _STDOUT)
             sys.stdout = before
-            _state.diverted = None
+            state.diverted = None
             os.close(number)
 
 

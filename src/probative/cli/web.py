@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 import time
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probative.cli.options import integer
-from probative.cli.output import hand_over, remark
+from probative.cli.output import remark, state
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, Option, choice
 
@@ -48,15 +48,8 @@ def app(
         raise InputError(
             f"app: {error.name} is not installed; expected pip install 'probative[app]'"
         ) from None
-    worker = [sys.executable, "-m", "probative.cli.web"]
-    serve(
-        worker,
-        fields(),
-        port=port,
-        max_bytes=int(max_size * 1e6),
-        browser=not no_browser,
-        announce=remark,
-    )
+    worker, most = [sys.executable, "-m", "probative.cli.web"], int(max_size * 1e6)
+    serve(worker, fields(), port=port, max_bytes=most, browser=not no_browser, announce=remark)
 
 
 _EXTRA = ("starlette", "uvicorn", "python_multipart", "multipart")
@@ -114,13 +107,11 @@ def _work() -> int:
     from probative.files import write_whole
 
     order = json.load(sys.stdin)
-    try:
+    with suppress(ImportError):  # not every system has it
         import resource
 
         if most := order["memory"]:
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    except ImportError:  # not every system has it
-        pass
     folder = Path(order["folder"])
     answers = []
     for request in order["requests"]:
@@ -143,7 +134,7 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             last = time.monotonic()
             (folder / "progress").write_text(f"{done} {total}")
 
-    hand_over(documents.append, note)
+    state.receiver, state.reporter = documents.append, note
     command, page = _command(request["command"]), bool(request.get("page"))
     words = [request["command"], *_words(command, request)]
     also = ["--html", str(folder / "page.html")] if page else []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -79,18 +80,6 @@ def _ngrams(text: str) -> tuple[Iterable[str], list[str], list[str]]:
 
 # --- The segmenter
 
-_PARAMETERS = (
-    "spaces",
-    "dimensions",
-    "hidden",
-    "dropout",
-    "epochs",
-    "batch_size",
-    "learning_rate",
-    "min_count",
-    "held_out",
-    "seed",
-)
 _BATCHES_SORTED_TOGETHER = 50  # sentences are sorted by length to save padding
 
 
@@ -151,7 +140,8 @@ class BiGRUSegmenter:
         return f"BiGRUSegmenter({inner}, device={self.device!r})"
 
     def _parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _PARAMETERS}
+        names = signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if name != "device"}
 
     def fit(
         self,
