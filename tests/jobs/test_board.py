@@ -17,7 +17,7 @@ import pytest
 import probative as pv
 from probative import files as site
 from probative.errors import InputError
-from probative.inference import macro_comparison as macro_leaderboard
+from probative.inference.macro_comparison import MacroScore
 from probative.jobs import board as building
 from probative.jobs.board import Kept, find_submissions
 
@@ -170,7 +170,7 @@ def test_macro_averages_reuse_their_limits(place, monkeypatch):
     def no_more(*_, **__):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(macro_leaderboard, "macro_difference", no_more)
+    monkeypatch.setattr(MacroScore, "difference", no_more)
     assert _build(place, average="macro").ranking.to_dict() == first.ranking.to_dict()
     _add(place, "dan")  # more pairs, wider limits
     with pytest.raises(AssertionError, match="computed again"):

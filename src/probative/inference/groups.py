@@ -41,11 +41,6 @@ def heterogeneity(
         np.asarray(values, dtype=np.float64)
         for values in (differences, standard_errors, degrees_of_freedom)
     )
-    if not d.shape == se.shape == freedom.shape or d.ndim != 1:
-        raise InputError(
-            f"standard_errors: shapes {d.shape}, {se.shape} and {freedom.shape}; expected one of "
-            f"each per group"
-        )
     there = np.isfinite(d) & (se > 0) & (freedom > 0)
     d, se, freedom = d[there], se[there], freedom[there]
     k = len(d)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from probative.counts import Counts, LabelCounts
     from probative.inference.macro import MacroPosterior
 
+    _Judged = tuple[MacroEvidence, MacroEvidence, "MacroDifferencePosterior"]
+
 
 # --- The difference of two macro averages on one test set
 #
@@ -62,26 +64,12 @@ def macro_difference(
     level: float = 0.95,
     beta: float = 1.0,
     labels: tuple[Mask, Mask] | None = None,
-    known: tuple[MacroEvidence, MacroEvidence] | None = None,
 ) -> tuple[Difference, MacroDifferencePosterior]:
     """Return the difference of two macro averages, B minus A, and its posterior."""
-    level = open_probability("level", level)
-    cells_a, cells_b = as_cells(a), as_cells(b)
-    _check_same_cells(cells_a, cells_b)
-    every = np.ones(cells_a.n_labels, dtype=bool)
-    chosen = (every, every) if labels is None else labels
-    own = [cells.only(mask) for cells, mask in zip((cells_a, cells_b), chosen, strict=True)]
-    first, second = known or [macro_evidence(cells, metric, beta=beta) for cells in own]
-    r = _correlation((cells_a, cells_b), chosen, metric, beta)
-    sides, freedom = (first.posterior, second.posterior), degrees_of_freedom(*own)
-    posterior = MacroDifferencePosterior(*sides, r, 0.0 if None in sides else freedom)
-    estimate = second.estimate - first.estimate
-    low, high = posterior.interval(level)
-    if not math.isnan(estimate):
-        low, high = min(low, estimate), max(high, estimate)
-    note = "; ".join(dict.fromkeys(one.note for one in (first, second) if one.note)) or None
-    found = estimate, low, high, first.estimate, second.estimate, r
-    return Difference(f"macro_{metric}", METHOD, level, *found, note=note), posterior
+    cells = as_cells(a), as_cells(b)
+    chosen = np.ones((2, cells[0].n_labels), dtype=bool) if labels is None else np.array(labels)
+    score = MacroScore(cells, chosen, metric, beta)
+    return score.difference(0, 1, level), score.posterior(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,22 +307,32 @@ class MacroScore(SampledScore):
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of system j minus system i, with its interval."""
-        return self._judge(i, j, level)[0]
+        first, second, posterior = self._judge(i, j)
+        estimate = second.estimate - first.estimate
+        low, high = posterior.interval(level)
+        if not math.isnan(estimate):
+            low, high = min(low, estimate), max(high, estimate)
+        note = "; ".join(dict.fromkeys(one.note for one in (first, second) if one.note)) or None
+        found = estimate, low, high, first.estimate, second.estimate, posterior.correlation
+        return Difference(self.metric, METHOD, level, *found, note=note)
 
     def posterior(self, i: int, j: int) -> MacroDifferencePosterior:
         """Return the posterior of the difference of system j minus system i."""
-        return self._judge(i, j, 0.95)[1]
+        return self._judge(i, j)[2]
 
-    def _judge(self, i: int, j: int, level: float) -> tuple[Difference, MacroDifferencePosterior]:
+    def _judge(self, i: int, j: int) -> _Judged:
+        """Return the evidence about each of two systems, and the posterior of their difference."""
         if (i, j) not in self._pairs:
-            self._pairs[i, j] = self._evidence_of(i, j)
-        how: Any = {"labels": (self.labels[i], self.labels[j]), "known": self._pairs[i, j]}
-        cells = self.cells[i], self.cells[j]
-        gap, posterior = macro_difference(*cells, self.score, level=level, beta=self.beta, **how)
-        return replace(gap, metric=self.metric), posterior
+            first, second = self._evidence_of(i, j)
+            cells, labels = (self.cells[i], self.cells[j]), (self.labels[i], self.labels[j])
+            r = _correlation(cells, labels, self.score, self.beta)
+            sides = first.posterior, second.posterior
+            freedom = 0.0 if None in sides else self.freedom(i, j)
+            self._pairs[i, j] = first, second, MacroDifferencePosterior(*sides, r, freedom)
+        return self._pairs[i, j]
 
     @cached_property
-    def _pairs(self) -> dict[tuple[int, int], tuple[MacroEvidence, MacroEvidence]]:
+    def _pairs(self) -> dict[tuple[int, int], _Judged]:
         return {}
 
     def _evidence_of(self, i: int, j: int) -> tuple[MacroEvidence, MacroEvidence]:

@@ -17,13 +17,10 @@ import numpy as np
 from scipy import special
 
 from probative._validation import (
-    flag,
-    numbers,
     one_of,
     open_probability,
     positive,
     random_generator,
-    whole_number,
 )
 from probative.counts import Counts, by_first_appearance, counts_of
 from probative.errors import InputError
@@ -260,23 +257,17 @@ _NUMBERS_IN_CACHE = 2**18  # at once: more are slower
 
 
 def compare_run_scores(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: Array,
+    b: Array,
     *,
     paired_runs: bool = False,
     level: float = 0.95,
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> RunScoreTests:
-    """Compare the scores of the runs of two systems, one number per run."""
+    """Compare the scores of the runs of two systems, one finite number per run."""
     from scipy import stats
 
-    a, b = _scores("a", a), _scores("b", b)
-    paired_runs = flag("paired_runs", paired_runs)
-    if paired_runs and len(a) != len(b):
-        raise InputError(
-            f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each"
-        )
     generator = random_generator(rng)
     p, assignments, exact = permutation_pvalue(
         a, b, paired_runs=paired_runs, n_resamples=n_resamples, rng=generator
@@ -301,7 +292,7 @@ def compare_run_scores(
         p_run_better=float(0.5 + 0.5 * above.mean()),
         eps_min=orders[0],
         eps_min_a=orders[1],
-        level=open_probability("level", level),
+        level=level,
     )
 
 
@@ -314,8 +305,7 @@ def permutation_pvalue(
     rng: RNG | None = 0,
 ) -> tuple[float, int, bool]:
     """Compute the p-value of the permutation test of the difference of mean run scores."""
-    a, b = _scores("a", a), _scores("b", b)
-    n_resamples = whole_number("n_resamples", n_resamples)
+    a, b = (np.asarray(part, dtype=np.float64) for part in (a, b))
     # the statistic is the sum of B's scores, or of the differences within exchanged pairs
     values = b - a if paired_runs else np.concatenate([a, b])
     chosen = None if paired_runs else len(b)
@@ -335,16 +325,6 @@ def permutation_pvalue(
     sums = np.fromiter(drawn, float, n_resamples)
     extreme = np.count_nonzero(np.abs(sums - centre) >= far)
     return float((extreme + 1) / (n_resamples + 1)), assignments, False
-
-
-def _scores(name: str, scores: ArrayLike) -> Array:
-    """Return the run scores as an array; refuse an empty, nested or undefined list."""
-    values = numbers(name, scores)
-    if values.ndim != 1 or not len(values):
-        raise InputError(f"{name}: shape {values.shape}; expected the scores of one run or more")
-    if not np.all(np.isfinite(values)):
-        raise InputError(f"{name}: the score of a run is undefined; expected numbers")
-    return values
 
 
 def _subsets_within(values: Array, chosen: int | None, low: float, high: float) -> int:
@@ -391,9 +371,7 @@ def almost_stochastic_order(
     # E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach for
     # assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep Dominance",
     # 2019.
-    better, worse = np.sort(_scores("better", better)), np.sort(_scores("worse", worse))
-    level = open_probability("level", level)
-    n_resamples = whole_number("n_resamples", n_resamples)
+    better, worse = (np.sort(np.asarray(part, dtype=np.float64)) for part in (better, worse))
     ratio = float(_violation_ratios(better[None], worse[None])[0])
     every = [math.comb(2 * len(own) - 1, len(own)) for own in (better, worse)]
     if math.prod(every) <= _MOST_RESAMPLES_ENUMERATED:
