@@ -439,7 +439,7 @@ class ClassScore(SampledScore):
         few = 1
         if first.units is None and self._single:
             few = int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
-        return SharedExchanges.of(differences, totals, first.n_units, scores), max(1, few)
+        return SharedExchanges(differences, totals, first.n_units, scores), max(1, few)
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units; gold is reweighted, too."""

@@ -465,7 +465,7 @@ class MacroScore(SampledScore):
             defined=bool(np.all(least > TIE)),
         )
         totals = totals.reshape(len(cells), n_parts, n_labels)
-        return SharedExchanges.of(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
+        return SharedExchanges(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the means of the known systems with weighted units."""
