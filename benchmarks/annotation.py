@@ -150,7 +150,7 @@ def mean_with_judge(replicates: int) -> list[Row]:
 def _judged(right, opinion, units) -> tuple[float, float, float]:
     draw = Draw(np.zeros(len(units), np.intp), [POOL])
     judge = Judge([_correct(opinion)], np.zeros(POOL, np.intp), units)
-    found = PoolScores.of(
+    found = PoolScores(
         [_correct(right[units])], draw, "precision", level=LEVEL, finite=False, judge=judge
     ).score()
     return found.estimate, found.low, found.high

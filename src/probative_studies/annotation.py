@@ -24,7 +24,7 @@ from probative._validation import Array, Ints, Mask, one_of, open_probability, w
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
-from probative.inference.stratified import Draw, Judge, PoolScores, influences, spread_of
+from probative.inference.stratified import Draw, Judge, PoolScores, Spread, influences
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.schemes import decode
 from probative.metrics import score
@@ -259,9 +259,7 @@ class ItemQuestion:
             own = np.flatnonzero(self.layer == number)
             labelled[own] = rng.multivariate_hypergeometric(self.sizes[own], drawn)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, labelled)
-        return ItemStrata.of(
-            self.sizes, labelled, found, self.returned, self.confidence, draws=draws
-        )
+        return ItemStrata(self.sizes, labelled, found, self.returned, self.confidence, draws=draws)
 
     def annotate(self, level: float, rng: Generator) -> _Sample:
         """Label some items and ask for the interval."""
@@ -269,7 +267,7 @@ class ItemQuestion:
             drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
             found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
             draw = Draw(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
-            scores = PoolScores.of(_rows(self.returned, drawn, found), draw, "f1", level=level)
+            scores = PoolScores(_rows(self.returned, drawn, found), draw, "f1", level=level)
             return _sample_of(scores, self.truth, paired=self.paired)
         items = self.label(rng)
         told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
@@ -284,7 +282,7 @@ class ItemQuestion:
         (value, moves), *others = told if self.paired else told[:1]
         for other, more in others:
             value, moves = other - value, more - moves
-        far = -special.ndtri((1 - level) / 2) * math.sqrt(spread_of(moves, draw).variance)
+        far = -special.ndtri((1 - level) / 2) * math.sqrt(Spread(moves, draw).variance)
         return bool(abs(value - self.truth) <= far)
 
 
@@ -408,7 +406,7 @@ def _annotate(
         stratum = _stratum(layers, pool.pool.n_units)
         helper = Judge(pool.judges[judge], stratum, units)
     rows, disputed = [own[units] for own in pool.counts], pool.pool.disputed[units]
-    found = PoolScores.of(rows, draw, "f1", level=level, judge=helper, disputed=disputed)
+    found = PoolScores(rows, draw, "f1", level=level, judge=helper, disputed=disputed)
     return _sample_of(found, truth, paired=question == "difference")
 
 

@@ -243,9 +243,7 @@ def _follow(rows: Array, level: float, units: int, batch: int, rng: Generator) -
         so_far = labelled.first(two.units)
         draw_ = Draw(so_far.stratum, so_far.sizes)
         how: dict[str, Any] = {"level": level, "disputed": so_far.disputed}
-        fixed, beyond = (
-            PoolScores.of(so_far.systems, draw_, finite=f, **how) for f in (True, False)
-        )
+        fixed, beyond = (PoolScores(so_far.systems, draw_, finite=f, **how) for f in (True, False))
         apart, first = fixed.difference(), fixed.score()
         wrong[0, 1] |= not first.low <= truths[0] <= first.high
         wrong[1, 1] |= not apart.low <= difference <= apart.high

@@ -62,7 +62,7 @@ def tails_by_both_ways(paired, metric, threshold, beta=1.0):
     """The tail probability by Fourier inversion and coin by coin, however short the walk is."""
     game = score_difference(paired.total(), metric, beta)
     number = paired.multiplicity if paired.multiplicity is not None else np.ones(len(paired.cases))
-    exchange = UnitExchange.of(walk_of_units(paired.cases, number.astype(np.int64)), game, 2.0**30)
+    exchange = UnitExchange(walk_of_units(paired.cases, number.astype(np.int64)), game, 2.0**30)
     if not len(exchange.walk.steps):
         return [exchange.tail(threshold)]
     walk = TiltedWalk(exchange.walk, tilt_onto(exchange.walk, exchange.gap, threshold))

@@ -32,7 +32,7 @@ PAIRED = [[0, 0], [0, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1], [1, 1]]
 
 
 def strata_of(case):
-    return ItemStrata.of(
+    return ItemStrata(
         case["sizes"],
         case["labelled"],
         case["positive"],
@@ -104,7 +104,7 @@ def mover(sizes, labelled, positive, returned, side):
 
 
 def test_labels_alone_give_the_limits_of_mover():
-    alone = rare_score(ItemStrata.of(**POOL))
+    alone = rare_score(ItemStrata(**POOL))
     assert alone.low == pytest.approx(mover(**POOL, side="low"), abs=1e-6)
     assert alone.high == pytest.approx(mover(**POOL, side="high"), abs=1e-6)
     assert (alone.low, alone.high) == alone.alone
@@ -126,8 +126,8 @@ def pools(draw, systems=1):
 def test_no_totals_that_the_labels_allow_lie_outside(pool, seed):
     """Deviations whose parts, measured by the strata's limits, have squares of 1 in all or less."""
     sizes, _, _, returned = (np.asarray(x, float) for x in pool)
-    items = ItemStrata.of(*pool)
-    totals = Totals.of(items, 0.95)
+    items = ItemStrata(*pool)
+    totals = Totals(items, 0.95)
     rng = np.random.default_rng(seed)
     way = rng.standard_normal((2000, len(sizes)))
     way *= rng.choice([1, 0.3, 0.1], (2000, 1)) / np.linalg.norm(way, axis=1, keepdims=True)
@@ -150,9 +150,9 @@ def test_a_difference_that_falls_and_rises_as_more_is_missed():
     sizes, labelled = np.array([38.0, 73, 23, 99_866]), np.array([11.0, 73, 23, 293])
     returned = [[True, True], [True, False], [False, True], [False, False]]
     for missed in (0, 1, 2):
-        items = ItemStrata.of(sizes, labelled, [6, 15, 5, missed], returned)
+        items = ItemStrata(sizes, labelled, [6, 15, 5, missed], returned)
         found = rare_difference(items)
-        totals = Totals.of(items, 0.95)
+        totals = Totals(items, 0.95)
         angle = np.linspace(0, 2 * np.pi, 721)
         way = np.zeros((721, 200, 4))
         way[..., 0], way[..., 3] = np.cos(angle)[:, None], np.sin(angle)[:, None]
@@ -170,10 +170,10 @@ def test_a_difference_that_falls_and_rises_as_more_is_missed():
 @settings(max_examples=25, deadline=None)
 @given(pools(systems=2), st.randoms(use_true_random=False), st.booleans())
 def test_neither_the_order_of_strata_nor_that_of_systems_matters(pool, random, finite):
-    items = ItemStrata.of(*pool, finite=finite)
+    items = ItemStrata(*pool, finite=finite)
     order = list(range(len(items.sizes)))
     random.shuffle(order)
-    other = ItemStrata.of(*([column[i] for i in order] for column in pool), finite=finite)
+    other = ItemStrata(*([column[i] for i in order] for column in pool), finite=finite)
     assert rare_score(other).alone == pytest.approx(rare_score(items).alone, abs=1e-6)
     ab, ba = rare_difference(items), rare_difference(items, a=1, b=0)
     assert ab.alone == pytest.approx([-ba.alone[1], -ba.alone[0]], abs=1e-6, nan_ok=True)
@@ -183,7 +183,7 @@ def test_neither_the_order_of_strata_nor_that_of_systems_matters(pool, random, f
 @given(pools(), st.sampled_from(["precision", "recall", "f1", "accuracy", "mcc"]))
 def test_limits_hold_the_estimate_and_what_can_be(pool, metric):
     confidence = [[0.3]] * len(pool[0])
-    for items in (ItemStrata.of(*pool), ItemStrata.of(*pool, confidence, draws=500)):
+    for items in (ItemStrata(*pool), ItemStrata(*pool, confidence, draws=500)):
         found = rare_score(items, metric)
         if np.isnan(found.estimate):
             continue
@@ -195,18 +195,18 @@ def test_limits_hold_the_estimate_and_what_can_be(pool, metric):
 def test_nothing_is_open_where_everything_is_labelled():
     sizes, positive = [40, 60], [30, 6]
     for confidence in (None, [[0.7], [0.1]]):
-        items = ItemStrata.of(sizes, sizes, positive, [True, False], confidence)
+        items = ItemStrata(sizes, sizes, positive, [True, False], confidence)
         found = rare_score(items)
         assert found.low == pytest.approx(60 / 76) == pytest.approx(found.high)
         beyond = rare_score(
-            ItemStrata.of(sizes, sizes, positive, [True, False], confidence, finite=False)
+            ItemStrata(sizes, sizes, positive, [True, False], confidence, finite=False)
         )
         assert beyond.low < 60 / 76 < beyond.high
 
 
 def test_confidences_narrow_the_limits_and_a_note_says_so():
     pool = [200, 1000, 50_000], [100] * 3, [70, 3, 0], [True, False, False]
-    sure = rare_score(ItemStrata.of(*pool, [[0.7], [0.03], [1e-5]]))
+    sure = rare_score(ItemStrata(*pool, [[0.7], [0.03], [1e-5]]))
     low, high = sure.alone
     assert high - low > 2 * (sure.high - sure.low)
     (note,) = sure.notes
@@ -215,8 +215,8 @@ def test_confidences_narrow_the_limits_and_a_note_says_so():
 
 def test_confidences_that_contradict_the_labels_are_not_listened_to():
     upside_down = CONFIDENCE[::-1]
-    found = rare_score(ItemStrata.of(**POOL, confidence=upside_down))
-    assert (found.low, found.high) == found.alone == rare_score(ItemStrata.of(**POOL)).alone
+    found = rare_score(ItemStrata(**POOL, confidence=upside_down))
+    assert (found.low, found.high) == found.alone == rare_score(ItemStrata(**POOL)).alone
     assert "do not fit the labels" in found.notes[0]
 
 
@@ -224,8 +224,8 @@ def test_bold_confidences_are_recalibrated():
     """Where doubtful items are positive more often than was said, so may the others be."""
     labels = {"sizes": [100_000, 500, 500], "labelled": [100, 100, 100]}
     said = [[1e-6], [0.02], [0.98]]
-    right = ItemStrata.of(**labels, positive=[0, 2, 98], returned=[0, 0, 1], confidence=said)
-    bold = ItemStrata.of(**labels, positive=[0, 15, 85], returned=[0, 0, 1], confidence=said)
+    right = ItemStrata(**labels, positive=[0, 2, 98], returned=[0, 0, 1], confidence=said)
+    bold = ItemStrata(**labels, positive=[0, 15, 85], returned=[0, 0, 1], confidence=said)
     expected = [
         x.recalibration.weight @ (x.recalibration.a / (x.recalibration.a + x.recalibration.b))[:, 0]
         for x in (right, bold)
@@ -236,21 +236,21 @@ def test_bold_confidences_are_recalibrated():
 def test_the_difference_and_its_sign():
     pool = POOL | {"returned": PAIRED}
     for confidence in (None, CONFIDENCE):
-        found = rare_difference(ItemStrata.of(**pool, confidence=confidence))
+        found = rare_difference(ItemStrata(**pool, confidence=confidence))
         assert found.low < found.estimate < found.high
-    same = rare_difference(ItemStrata.of(**pool), a=1, b=1)
+    same = rare_difference(ItemStrata(**pool), a=1, b=1)
     assert (same.low, same.high) == (0, 0)
 
 
 def test_scores_that_are_undefined_leave_everything_open():
-    nothing = ItemStrata.of([10, 500], [10, 50], [0, 0], [True, False])
+    nothing = ItemStrata([10, 500], [10, 50], [0, 0], [True, False])
     assert rare_score(nothing, "recall").alone == (0, 1)
     assert rare_score(nothing, "f1").low == 0
     for confidence in (None, [[0.1]]):
-        none = rare_score(ItemStrata.of([5], [5], [0], [False], confidence))
+        none = rare_score(ItemStrata([5], [5], [0], [False], confidence))
         assert np.isnan(none.estimate)
         assert (none.low, none.high) == (0, 1)
-    nobody = ItemStrata.of([500], [50], [3], [False])
+    nobody = ItemStrata([500], [50], [3], [False])
     assert rare_score(nobody, "precision").alone == (0, 1)
     assert (rare_score(nobody).low, rare_score(nobody).high) == (0, 0)
 
@@ -281,9 +281,9 @@ def test_strata_with_several_answers_are_parted():
 def test_strata_without_labels_leave_everything_open_in_them():
     known = [100, 1000], [50, 50], [40, 2], [True, False]
     unknown = [100, 1000, 100], [50, 50, 0], [40, 2, 0], [True, False, False]
-    shares = ItemStrata.of(*unknown).shares
+    shares = ItemStrata(*unknown).shares
     assert shares.tolist() == [0.8, 0.04, 0.04]
-    assert rare_score(ItemStrata.of(*unknown)).low < rare_score(ItemStrata.of(*known)).low
+    assert rare_score(ItemStrata(*unknown)).low < rare_score(ItemStrata(*known)).low
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from probative.inference.stratified import (
     Draw,
     Judge,
     PoolScores,
+    Spread,
     influences,
-    spread_of,
     unit_variance,
 )
 from probative.metrics import score
@@ -25,11 +25,11 @@ GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "stratified.json"
 
 
 def project_score(counts, draw, metric="f1", **how):
-    return PoolScores.of([counts], draw, metric, **how).score()
+    return PoolScores([counts], draw, metric, **how).score()
 
 
 def project_difference(a, b, draw, metric="f1", **how):
-    return PoolScores.of([a, b], draw, metric, **how).difference()
+    return PoolScores([a, b], draw, metric, **how).difference()
 
 
 def _of_golden(strata):
@@ -55,7 +55,7 @@ def test_differences_are_those_of_textbook_formulas_in_fractions(case):
     for counts, value, variance in zip((a, b), case["scores"], case["variances"], strict=True):
         own, moves = influences(counts, draw, case["metric"], **how)
         assert own == pytest.approx(value, rel=1e-12)
-        assert spread_of(moves, draw).variance == pytest.approx(variance, rel=1e-11)
+        assert Spread(moves, draw).variance == pytest.approx(variance, rel=1e-11)
 
 
 POOL = np.array([3.0, 0, 1, 1, 5, 2, 2, 7, 4])
@@ -78,7 +78,7 @@ def test_over_all_samples_totals_and_variances_are_right_on_average(drawn):
     for rows in _all_samples(drawn):
         draw = Draw(STRATUM[rows], sizes)
         totals.append(draw.total(POOL[rows]))
-        variances.append(spread_of(POOL[rows], draw).variance)
+        variances.append(Spread(POOL[rows], draw).variance)
         units.append(unit_variance(POOL[rows], draw))
     assert np.mean(totals) == pytest.approx(POOL.sum(), rel=1e-12)
     assert np.mean(variances) == pytest.approx(np.var(totals), rel=1e-12, abs=1e-12)
@@ -101,7 +101,7 @@ def test_beyond_the_pool_the_variance_is_right_on_average():
         samples = [np.concatenate(rows).astype(int) for rows in itertools.product(*parts)]
         for rows in samples:
             draw = Draw(stratum[rows], sizes)
-            spread = spread_of(values[rows], draw)
+            spread = Spread(values[rows], draw)
             weight = 1 / len(samples)
             totals.append((weight, draw.total(values[rows])))
             beyond = spread.variance + draw.pool * unit_variance(values[rows], draw)
@@ -115,7 +115,7 @@ def test_beyond_the_pool_the_variance_is_right_on_average():
 
 def test_one_stratum_is_simple_random_sampling():
     values = np.array([3.0, 1, 4, 1, 5])
-    spread = spread_of(values, Draw([0] * 5, [50]))
+    spread = Spread(values, Draw([0] * 5, [50]))
     assert spread.variance == pytest.approx(50**2 * 0.9 * np.var(values, ddof=1) / 5)
     assert spread.degrees_of_freedom == pytest.approx(4)
     assert spread.worth == pytest.approx(5)
@@ -171,7 +171,7 @@ def test_bounds_and_symmetry(pool, metric, finite):
     a, b, stratum, rows = pool
     draw = Draw(stratum[rows], np.bincount(stratum))
     disputed = np.abs(a.tp - b.tp)[rows] + np.abs(a.fp - b.fp)[rows]
-    both = PoolScores.of([a[rows], b[rows]], draw, metric, finite=finite, disputed=disputed)
+    both = PoolScores([a[rows], b[rows]], draw, metric, finite=finite, disputed=disputed)
     for number in (0, 1):
         found = both.score(number)
         if not math.isnan(found.estimate):
@@ -189,7 +189,7 @@ def test_bounds_and_symmetry(pool, metric, finite):
     assert forth.estimate == pytest.approx(same, abs=1e-12)
     if not finite or not draw.rest.any():
         return
-    beyond = PoolScores.of([a[rows], b[rows]], draw, metric, finite=False, disputed=disputed)
+    beyond = PoolScores([a[rows], b[rows]], draw, metric, finite=False, disputed=disputed)
     assert beyond.difference().standard_error >= forth.standard_error - 1e-12
 
 
@@ -217,13 +217,13 @@ def test_proportional_allocation_is_worth_its_number_where_strata_say_nothing():
             [rng.choice(np.flatnonzero(stratum == h), 50, replace=False) for h in range(4)]
         )
         draw = Draw(stratum[rows], np.bincount(stratum))
-        worths.append(spread_of(values[rows], draw).worth)
+        worths.append(Spread(values[rows], draw).worth)
     assert np.mean(worths) == pytest.approx(200, rel=0.03)
 
 
 def test_strata_that_tell_everything_are_worth_the_whole_pool():
     draw = Draw([0, 0, 1, 1, 2, 2], [100, 100, 100])
-    spread = spread_of([1, 1, 5, 5, 9, 9], draw)
+    spread = Spread([1, 1, 5, 5, 9, 9], draw)
     assert spread.variance == 0
     assert spread.worth == pytest.approx(300)
 
@@ -234,7 +234,7 @@ def test_strata_that_tell_everything_are_worth_the_whole_pool():
 def test_one_unit_of_a_stratum_borrows_the_variance_of_the_others():
     draw = Draw([0, 0, 0, 1], [30, 10])
     values = np.array([1.0, 3.0, 2.0, 7.0])
-    spread = spread_of(values, draw)
+    spread = Spread(values, draw)
     all_ = np.var(values, ddof=1)
     assert spread.by_stratum[1] == pytest.approx(100 * 0.9 * all_)
     counts = pv.Counts(tp=[2, 1, 1, 0], fp=[0, 1, 0, 1], fn=[0, 1, 1, 2])
@@ -282,8 +282,8 @@ def test_half_a_unit_more_stands_for_what_few_units_do_not_show():
     one, none = np.ones(10), np.zeros(10)
     a, b = pv.Counts(none, none, one), pv.Counts(one, none, none)
     draw = Draw(np.zeros(10, int), [500])
-    bare = PoolScores.of([a, b], draw).difference()
-    wide = PoolScores.of([a, b], draw, disputed=one).difference()
+    bare = PoolScores([a, b], draw).difference()
+    wide = PoolScores([a, b], draw, disputed=one).difference()
     assert bare.no_evidence
     assert not wide.no_evidence
     assert wide.low < wide.estimate == 1
@@ -305,7 +305,7 @@ def test_a_stratum_in_which_nothing_was_found_may_hold_something(labelled):
     """The rule of three bounds it: no interval has zero width before the pool is labelled whole."""
     a, b, draw = _with_an_empty_stratum(labelled)
     for metric in ("recall", "f1"):
-        of_pool = PoolScores.of([a, b], draw, metric)
+        of_pool = PoolScores([a, b], draw, metric)
         found, gap = of_pool.score(), of_pool.difference()
         unseen = min(1.0, 3 / labelled) * (100 - labelled)
         if metric == "recall":
@@ -325,14 +325,14 @@ def test_more_labels_never_show_less():
     widths = []
     for labelled in (5, 10, 20, 40, 80, 99, 100):
         a, b, draw = _with_an_empty_stratum(labelled)
-        of_pool = PoolScores.of([a, b], draw, disputed=np.zeros(len(a)))
+        of_pool = PoolScores([a, b], draw, disputed=np.zeros(len(a)))
         widths.append([one.high - one.low for one in (of_pool.score(), of_pool.difference())])
     assert np.all(np.diff(widths, axis=0) < 0)
 
 
 def test_precision_is_known_once_all_that_was_returned_is_labelled():
     a, b, draw = _with_an_empty_stratum(7)
-    of_pool = PoolScores.of([a, b], draw, "precision")
+    of_pool = PoolScores([a, b], draw, "precision")
     for found in (of_pool.score(), of_pool.difference()):
         assert found.low == found.estimate == found.high
         assert not found.no_evidence
@@ -404,7 +404,7 @@ def _with_judge(a, b, judge, stratum, rng, drawn=(60, 60)):
     )
     draw = Draw(stratum[rows], np.bincount(stratum))
     known = None if judge is None else Judge(judge, stratum, rows)
-    return PoolScores.of([a[rows], b[rows]], draw, judge=known)
+    return PoolScores([a[rows], b[rows]], draw, judge=known)
 
 
 def test_a_judge_who_knows_the_truth_tells_the_pool():

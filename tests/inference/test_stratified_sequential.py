@@ -116,7 +116,7 @@ def test_limits_are_the_estimate_of_the_pool_and_so_many_standard_errors(stream)
     looks = list(stratified_looks(stream, ends, planned))
     for look, end in zip(looks, ends, strict=True):
         so_far = stream.first(end)
-        pool = PoolScores.of(so_far.systems, Draw(so_far.stratum, SIZES), "f1")
+        pool = PoolScores(so_far.systems, Draw(so_far.stratum, SIZES), "f1")
         found = pool.difference()
         assert look.estimate == found.estimate
         assert look.score_b - look.score_a == pytest.approx(found.estimate)

@@ -72,7 +72,7 @@ def test_estimates_are_those_of_the_strata(drawn, tmp_path):
     counts = [unit_counts(side, rows) for side in (OLD, NEW)]
     draw = Draw(design.units.stratum, [own.size for own in design.strata])
     disputed = [sum(a != b for a, b in zip(OLD[i], NEW[i], strict=True)) for i in rows]
-    expected = PoolScores.of(counts, draw)
+    expected = PoolScores(counts, draw)
     for number, name in enumerate(("old", "new")):
         own = expected.score(number)
         assert found[name, "f1"].estimate == pytest.approx(own.estimate)
@@ -334,7 +334,7 @@ def test_documents_are_units(write, tmp_path):
     ]
     rows = drawn.design.units.number
     draw = Draw(drawn.design.units.stratum, [own.size for own in drawn.design.strata])
-    expected = PoolScores.of([own[rows] for own in counts], draw).difference()
+    expected = PoolScores([own[rows] for own in counts], draw).difference()
     assert found.comparisons[0].difference == pytest.approx(expected.estimate)
 
 

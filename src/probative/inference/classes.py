@@ -385,7 +385,7 @@ class ClassScore(SampledScore):
         few = 1
         if single:
             few = int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
-        exchanges = SharedExchanges.of(differences, totals, first.n_units, self._score_sums)
+        exchanges = SharedExchanges(differences, totals, first.n_units, self._score_sums)
         return exchanges, max(1, few)
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:

@@ -135,28 +135,18 @@ def _cumulated_from_below(values: Array) -> Array:
 _MOST_STEPS, _MOST_UNITS = 2_000, 4_000  # rows and columns; more are merged
 
 
-@dataclass(frozen=True, eq=False)
 class _WeightedCurves:
     """Sparse tables of positives and items by step (rows) and unit (columns)."""
 
-    positives: Any
-    items: Any
-    last_step: NDArray[np.int64]  # the last of the curve's own steps in each row
-
-    @classmethod
-    def of(cls, ranked: Ranked) -> _WeightedCurves:
-        """Build the tables of a curve."""
+    def __init__(self, ranked: Ranked) -> None:
         steps = last = np.arange(len(ranked.thresholds))
         if len(steps) > _MOST_STEPS:  # keep some, with about equal numbers of items between them
             ends = np.linspace(0, ranked.items, _MOST_STEPS + 1)[1:]
             last = np.unique(np.minimum(np.searchsorted(ranked.predicted, ends), steps[-1]))
+        self.last_step = last  # the last of the curve's own steps in each row
         row = np.searchsorted(last, steps)[ranked.step]
-        return cls(*_tables(ranked, row, len(last)), last)
-
-    @property
-    def n_units(self) -> int:
-        """Return the number of columns."""
-        return int(self.items.shape[1])
+        self.positives, self.items = _tables(ranked, row, len(last))
+        self.n_units = int(self.items.shape[1])
 
     def cumulated(self, weights: Array) -> tuple[Array, Array]:
         """Return true positives and predicted items at every step; sets of weights are columns."""
@@ -268,7 +258,7 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
     if ranked.unit is None:
         estimate, values = ranked.average_precision, _without_each_item(ranked)
     else:
-        curves = _WeightedCurves.of(ranked)
+        curves = _WeightedCurves(ranked)
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
         starts = [(start, min(400, n - start)) for start in range(0, n, 400)]
@@ -417,7 +407,7 @@ def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) 
     cells = (yes & taken, ~yes & taken, yes & ~taken)
     naive = _interval_of_units(cells, ranked.unit, metric, level, beta)
     apparent_low, apparent_high = float(naive.low), float(naive.high)
-    curves = _WeightedCurves.of(ranked)
+    curves = _WeightedCurves(ranked)
     fitted = _cross_fitted(curves, beta, rng)
     # a single unit cannot be held out: the optimism is unknown
     unknown = math.isnan(fitted)
@@ -932,7 +922,7 @@ def compare_ranked(
         for own in (one.best, other.best)
     )
     weights = rng.standard_exponential((int(first.block.max()) + 1, _BOOTSTRAP_DRAWS))
-    draws = [_WeightedCurves.of(own).fbeta(weights, beta).max(axis=0) for own in ranked]
+    draws = [_WeightedCurves(own).fbeta(weights, beta).max(axis=0) for own in ranked]
     # the optimism of the two scores is known only to about its own size
     corrected = one.best.optimism - other.best.optimism
     spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)

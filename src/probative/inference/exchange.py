@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -88,23 +87,16 @@ _ACCURATE_WITHOUT_TILT = 1e-12  # a larger probability has enough digits without
 _SECONDS_PER_CELL, _SECONDS_PER_FREQUENCY = 4e-9, 1e-7
 
 
-@dataclass(frozen=True)
 class UnitExchange:
     """The exchange of every unit with probability ½."""
 
-    walk: Walk
-    gap: ScoreDifference
-    memory_limit: float
-
-    @classmethod
-    def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
-        """Build the exchange, projected onto a line if one number determines the difference."""
-        if gap.line is not None:
+    def __init__(self, walk: Walk, gap: ScoreDifference, memory_limit: float) -> None:
+        self.walk, self.gap, self.memory_limit = walk, gap, memory_limit
+        if gap.line is not None:  # one number determines the difference
             line = walk.projected(*gap.line)
             # with large weights the line may have more points than the plane
             if _points(line) <= _points(walk) or max(map(abs, gap.line)) <= 1:
-                return cls(line, gap.projected(), memory_limit)
-        return cls(walk, gap, memory_limit)
+                self.walk, self.gap = line, gap.projected()
 
     def tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold)."""
@@ -182,22 +174,28 @@ _REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
 _MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, stretches of values are summed
 
 
-@dataclass(frozen=True)
 class ItemExchange(UnitExchange):
     """The exchange of every item of a table with probability ½."""
 
-    items: float = 0.0  # of the table, which bound the rounding errors of a huge one
+    sampled: tuple[int, float] | None = None
 
-    @classmethod
-    def of_cases(cls, cases: Array, gap: ScoreDifference) -> ItemExchange:
-        """Build the exchange of single items from the eight cases."""
-        t = cases.astype(np.int64)
-        walk = Walk(np.eye(2, dtype=np.int64), t[:2] + t[2:4], t[4:6])
-        return cls(walk, gap, math.inf, float(cases.sum()))
+    def __init__(self, cases: Array, gap: ScoreDifference) -> None:
+        t, self.gap, self.items = cases.astype(np.int64), gap, float(cases.sum())
+        self.walk = Walk(np.eye(2, dtype=np.int64), t[:2] + t[2:4], t[4:6])
+        # True if the difference is a number of items over a constant
+        self.counts_items = gap.line is not None and max(map(abs, gap.line)) <= 1
+        # True if U and V have too many values that matter to sum over all
+        self.is_huge = bool(self.walk.times.sum() > _MOST_ITEMS_SUMMED)
+        if self.is_huge and not self.counts_items:
+            fewer, more = sorted(self.walk.times.tolist())
+            values, share = _stretches(fewer, _REACH)
+            # the number of values summed for all, and a bound on the relative error: the effect of
+            # one value of V more or less
+            self.sampled = None if share == 1 else (len(values), 1 / math.sqrt(more))
 
     def tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold)."""
-        if self.is_huge and self._counts_items:
+        if self.is_huge and self.counts_items:
             return self._linear_tail(threshold)
         within = self._sampled_tail_within if self.is_huge else self._tail_within
         pvalue, left_out = within(_REACH, threshold), 4 * math.exp(-(_REACH**2) / 2)
@@ -207,21 +205,6 @@ class ItemExchange(UnitExchange):
     def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:  # noqa: ARG002
         """Return the function `tail`, for many thresholds."""
         return self.tail
-
-    @property
-    def is_huge(self) -> bool:
-        """Return True if U and V have too many values that matter to sum over all."""
-        return bool(self.walk.times.sum() > _MOST_ITEMS_SUMMED)
-
-    @property
-    def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values summed for all and a bound on the relative error, or None."""
-        # the bound is the effect of one value of V more or less
-        fewer, more = sorted(self.walk.times.tolist())
-        if not self.is_huge or self._counts_items:
-            return None
-        values, share = _stretches(fewer, _REACH)
-        return None if share == 1 else (len(values), 1 / math.sqrt(more))
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw the true and false positives that A is credited with."""
@@ -249,11 +232,6 @@ class ItemExchange(UnitExchange):
         slack = min(0.25, 1e-15 * self.items)
         least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
         return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
-
-    @property
-    def _counts_items(self) -> bool:
-        """Return True if the difference is a number of items over a constant."""
-        return self.gap.line is not None and max(map(abs, self.gap.line)) <= 1
 
     def _linear_tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold) if the difference counts items: one binomial."""
@@ -418,11 +396,11 @@ def randomization_test(
     game = score_difference(table, metric, beta)
     observed = game.exact_difference(int(table.a.tp), int(table.a.fp))
     if by == "item":
-        exchange: UnitExchange = ItemExchange.of_cases(table.cases, game)
+        exchange: UnitExchange = ItemExchange(table.cases, game)
     else:
         number = paired.multiplicity
         number = np.ones(len(paired.cases), dtype=np.int64) if number is None else number
-        exchange = UnitExchange.of(walk_of_units(paired.cases, number), game, memory_limit)
+        exchange = UnitExchange(walk_of_units(paired.cases, number), game, memory_limit)
     notes = [
         f"the {metric} of {name} is undefined and counts as 0"
         for name, counts in (("A", table.a), ("B", table.b))

@@ -440,7 +440,7 @@ class MacroScore(SampledScore):
         differences = [(rows, first.unit[place], moved[system, part, place])]
         least = first.sum_by_label(parts[:, 1].min(axis=0))
         average = partial(own._averages, defined=bool(np.all(least > TIE)))
-        return SharedExchanges.of(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
+        return SharedExchanges(differences, totals, first.n_units, average), _FEW_OPEN_PAIRS
 
     def _averages(self, sums: Array, *, defined: bool = False) -> Array:
         """Return the averages of sums by part and label, with draws on the last axis."""

@@ -193,7 +193,7 @@ def _line(whole: NDArray[np.int64]) -> UnitExchange:
     total = int(np.abs(whole).sum())
     gap = ScoreDifference((1, 0, 0), (0, 0, 1), (total, 0))
     walk = walk_of_credits(a, b, np.ones(len(whole), dtype=np.int64))
-    return UnitExchange.of(walk, gap, _MEMORY)
+    return UnitExchange(walk, gap, _MEMORY)
 
 
 # --- The score

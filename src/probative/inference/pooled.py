@@ -82,9 +82,9 @@ def _exchange(
     gap = difference_of_totals(positives, negatives, (x + u, f + v), metric, beta)
     observed = gap.exact_difference(x, f)
     if not table.by_item:
-        return UnitExchange.of(walk_of_credits(a, b, table.number), gap, _MEMORY), observed
+        return UnitExchange(walk_of_credits(a, b, table.number), gap, _MEMORY), observed
     only_a, only_b, both = (table.number @ own for own in (a & ~b, b & ~a, a & b))
-    return ItemExchange.of_cases(np.array([*only_a, *only_b, *both, 0, 0]), gap), observed
+    return ItemExchange(np.array([*only_a, *only_b, *both, 0, 0]), gap), observed
 
 
 # --- Counts of many systems on the units of one test set

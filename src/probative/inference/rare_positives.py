@@ -12,7 +12,6 @@ the number of positive items in each stratum. Its interval is computed in one of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,7 @@ from probative.metrics import bounds, score, span
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from probative._validation import Array
 
@@ -145,22 +144,16 @@ def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array,
     return low, high
 
 
-@dataclass(frozen=True, eq=False)
 class Totals:
     """The number of positive items in each stratum, estimated from its labels alone."""
 
-    sizes: Array  # number of items in every stratum
-    estimate: Array  # the estimated number of positive items, from the share among labelled items
-    below: Array  # the distances from the estimates to the ends of the strata's own intervals
-    above: Array
-
-    @classmethod
-    def of(cls, items: ItemStrata, level: float) -> Totals:
-        """Estimate the totals from the shares of positive items, with an interval per stratum."""
-        sizes, labelled, share = items.sizes, items.labelled, items.shares
+    def __init__(self, items: ItemStrata, level: float) -> None:
+        self.sizes, labelled, share = items.sizes, items.labelled, items.shares
+        self.estimate = self.sizes * share
+        # the distances from the estimates to the ends of the strata's own intervals
         low, high = share_limits(labelled, items.positive, level)
-        open_ = sizes * (np.sqrt(1 - labelled / sizes) if items.finite else 1.0)
-        return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
+        open_ = self.sizes * (np.sqrt(1 - labelled / self.sizes) if items.finite else 1.0)
+        self.below, self.above = (share - low) * open_, (high - share) * open_
 
     def extremes(
         self, value: Callable[[Array], Array], between: tuple[float, float]
@@ -211,38 +204,34 @@ _DRAWS = 20_000
 _NOTED_LENGTH_RATIO = 2.0
 
 
-@dataclass(frozen=True, eq=False)
 class ItemStrata:
     """The counts of a pool of single items, by stratum."""
 
-    sizes: Array  # number of items by stratum, of labelled ones, and of positive ones among these
-    labelled: Array
-    positive: Array
-    returned: NDArray[np.bool_]  # one row per stratum, one column per system
-    # for every stratum, probabilities of its items to be positive: those of all items, or a few
-    # that represent them; None without confidences
-    confidence: tuple[Array, ...] | None = None
-    finite: bool = True  # only the pool matters, not a larger population
-    draws: int = _DRAWS  # number of draws from the posterior
-
-    @classmethod
-    def of(
-        cls,
-        sizes: ArrayLike,
+    def __init__(
+        self,
+        sizes: ArrayLike,  # number of items by stratum, of labelled ones, and of positive ones
         labelled: ArrayLike,
         positive: ArrayLike,
-        returned: ArrayLike,
+        returned: ArrayLike,  # one row per stratum, one column per system
+        # for every stratum, probabilities of its items to be positive: those of all items, or a few
+        # that represent them; None without confidences
         confidence: Sequence[ArrayLike] | None = None,
-        **how: Any,
-    ) -> ItemStrata:
-        """Build the strata from one number per stratum, or lists of them."""
-        n, known, found = (np.asarray(x, np.float64) for x in (sizes, labelled, positive))
+        *,
+        finite: bool = True,  # only the pool matters, not a larger population
+        draws: int = _DRAWS,  # number of draws from the posterior
+    ) -> None:
+        self.sizes, self.labelled, self.positive = (
+            np.asarray(own, np.float64) for own in (sizes, labelled, positive)
+        )
         flags = np.asarray(returned, bool)
-        flags = flags[:, None] if flags.ndim == 1 else flags
-        values = None
+        self.returned = flags[:, None] if flags.ndim == 1 else flags
+        self.finite, self.draws = finite, draws
+        self.confidence = self.recalibration = None  # the latter: the posterior of the shares
         if confidence is not None:
-            values = tuple(np.asarray(own, np.float64) for own in confidence)
-        return cls(n, known, found, flags, values, **how)
+            self.confidence = [np.asarray(own, np.float64) for own in confidence]
+            self.recalibration = recalibrate(self.labelled, self.positive, self.confidence)
+        # True if the confidences probably contradict the labels
+        self.contradicted = self.recalibration is not None and self.recalibration.far > 0.5
 
     @classmethod
     def of_items(
@@ -261,7 +250,7 @@ class ItemStrata:
         part = part.ravel()
         number = kinds.shape[1]
         values = None if confidence is None else np.asarray(confidence, np.float64)
-        return cls.of(
+        return cls(
             np.bincount(part, minlength=number),
             np.bincount(part[known], minlength=number),
             np.bincount(part[known], np.asarray(positive, np.float64), number),
@@ -280,17 +269,6 @@ class ItemStrata:
         fallback /= np.where(alike > 0, alike, self.labelled.sum())
         known = np.maximum(self.labelled, 1)
         return np.where(self.labelled > 0, self.positive / known, fallback)
-
-    @cached_property
-    def recalibration(self) -> _Recalibration | None:
-        """Return the posterior of the strata's shares; None without confidences."""
-        given = self.confidence
-        return None if given is None else recalibrate(self.labelled, self.positive, given)
-
-    @property
-    def contradicted(self) -> bool:
-        """Return True if the confidences probably contradict the labels."""
-        return self.recalibration is not None and self.recalibration.far > 0.5
 
     @cached_property
     def drawn(self) -> Array:
@@ -361,7 +339,7 @@ def _interval(
     between: tuple[float, float],
 ) -> _RareInterval:
     """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    alone = Totals.of(items, level).extremes(value, between)  # from the labels alone
+    alone = Totals(items, level).extremes(value, between)  # from the labels alone
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         return _RareInterval(estimate, *alone, alone, (_CONTRADICTED,) * items.contradicted)

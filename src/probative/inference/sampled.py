@@ -196,34 +196,25 @@ _NUMBERS_OF_PAIRS_AT_ONCE = 1 << 18  # so few that they stay in the cache
 _EXACT_IN_SINGLE_PRECISION = 1 << 24  # whole numbers up to this
 
 
-@dataclass(frozen=True, eq=False)
 class SharedExchanges:
     """Each unit's part in the sums behind the scores of all systems."""
 
-    # less the part in the first system's sums: one row per system and sum, one column per unit
-    table: Any
-    units: NDArray[np.intp]  # those on which systems differ
-    totals: Array  # systems on the first axis; the other axes are up to `scores`
-    n_units: int
-    scores: Callable[[Array], Array]  # of sums, shaped as `totals` with a last axis of draws
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
+        # rows, units and values of each unit's part less the part in the first system's sums
         differences: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]],
-        totals: Array,
+        totals: Array,  # systems on the first axis; the other axes are up to `scores`
         n_units: int,
-        scores: Callable[[Array], Array],
-    ) -> SharedExchanges:
-        """Build the table from rows, units and values of the differences, part by part."""
+        scores: Callable[[Array], Array],  # of sums, shaped as `totals` with a last axis of draws
+    ) -> None:
         rows, columns, values = (np.concatenate(parts) for parts in zip(*differences, strict=True))
-        units, column = np.unique(columns, return_inverse=True)
-        shape = (totals.size, len(units))
+        self.units, column = np.unique(columns, return_inverse=True)  # on which systems differ
+        # one row per system and sum, one column per unit
+        shape = (totals.size, len(self.units))
         table = sparse.coo_array((values, (rows, column)), shape=shape).tocsr()
         whole = not (table.data % 1).any() and totals.max(initial=0) < _EXACT_IN_SINGLE_PRECISION
-        return cls(
-            table.astype(np.float32 if whole else np.float64), units, totals, n_units, scores
-        )
+        self.table = table.astype(np.float32 if whole else np.float64)
+        self.totals, self.n_units, self.scores = totals, n_units, scores
 
     def observed(self, pairs: Sequence[Pair]) -> Array:
         """Return the observed absolute differences of the pairs."""

@@ -573,7 +573,7 @@ class _Pool:
             return replace(look, note=_UNSEEN), None
         draw = Draw(units.stratum, sizes)
         how: dict[str, Any] = {"level": self.level, "beta": self.beta, "disputed": units.disputed}
-        scores = PoolScores.of(units.systems, draw, self.metric, **how)
+        scores = PoolScores(units.systems, draw, self.metric, **how)
         projection = scores.difference() if two else scores.score()
         estimate, note = projection.estimate, projection.notes[0] if projection.notes else None
         of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]

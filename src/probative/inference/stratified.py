@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
-    _Limits = Callable[[float, "_Spread"], tuple[float, float]]
+    _Limits = Callable[[float, "Spread"], tuple[float, float]]
 
 
 # --- Totals of a pool from a sample drawn at random within strata
@@ -69,51 +69,45 @@ class Draw:
         return sums / np.maximum(self.drawn, 1)
 
 
-@dataclass(frozen=True)
-class _Spread:
+class Spread:
     """The variance of a total over the pool that is estimated from a stratified sample."""
 
-    variance: float  # with its degrees of freedom (Satterthwaite): 0 without evidence
-    degrees_of_freedom: float
-    by_stratum: Array  # what each stratum adds to the variance
-    worth: float  # the number of simple random units with this variance; NaN if unknown
-    design_effect: float  # the variance over that of as many simple random units; NaN if unknown
-
-
-def spread_of(
-    values: ArrayLike,
-    draw: Draw,
-    *,
-    finite: bool = True,
-    judged: _Judged | None = None,
-    least: Array | None = None,
-) -> _Spread:
-    """Compute the variance of the total of `values`, one per labelled unit."""
-    # Unless `finite`, the pool is itself a random sample, which adds N times the variance of its
-    # units. `least` is a lower bound of the variance of the units, by stratum.
-    numbers = np.asarray(values, dtype=np.float64)
-    left = numbers if judged is None else judged.residuals
-    n, size = draw.drawn, draw.sizes
-    unit, freedom = _variances(left, draw, least, 0.0 if judged is None else judged.lost)
-    chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
-    parts = chance * draw.rest
-    unjudged, _ = _variances(numbers, draw, least)
-    within = float(np.maximum(size - 1, 0) @ unjudged) / max(draw.pool - 1, 1)
-    # the variance between strata cannot be negative
-    all_units = max(unit_variance(numbers, draw, least), within)
-    variance = float(parts.sum()) + (0.0 if finite else draw.pool * all_units)
-    squared = (parts if finite else chance) ** 2
-    satterthwaite = float(
-        np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum()
-    )
-    known = variance**2 / satterthwaite if satterthwaite > 0 else 0.0
-    pool, whole = draw.pool, 1.0 if finite else 0.0
-    worth = pool if finite and draw.is_census else math.nan
-    if all_units > 0:
-        worth = pool**2 * all_units / (variance + whole * pool * all_units)
-    random = pool**2 * (1 / draw.labelled - whole / pool) * all_units
-    effect = variance / random if random > 0 else math.nan
-    return _Spread(variance, known, parts, worth, effect)
+    def __init__(
+        self,
+        values: ArrayLike,  # one per labelled unit
+        draw: Draw,
+        *,
+        finite: bool = True,
+        judged: _Judged | None = None,
+        least: Array | None = None,
+    ) -> None:
+        # Unless `finite`, the pool is itself a random sample, which adds N times the variance of
+        # its units. `least` is a lower bound of the variance of the units, by stratum.
+        numbers = np.asarray(values, dtype=np.float64)
+        left = numbers if judged is None else judged.residuals
+        n, size = draw.drawn, draw.sizes
+        unit, freedom = _variances(left, draw, least, 0.0 if judged is None else judged.lost)
+        chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
+        parts = chance * draw.rest
+        unjudged, _ = _variances(numbers, draw, least)
+        within = float(np.maximum(size - 1, 0) @ unjudged) / max(draw.pool - 1, 1)
+        # the variance between strata cannot be negative
+        all_units = max(unit_variance(numbers, draw, least), within)
+        variance = float(parts.sum()) + (0.0 if finite else draw.pool * all_units)
+        squared = (parts if finite else chance) ** 2
+        satterthwaite = float(
+            np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum()
+        )
+        # 0 degrees of freedom (Satterthwaite) without evidence; the rest is NaN if unknown
+        self.variance, self.by_stratum = variance, parts
+        self.degrees_of_freedom = variance**2 / satterthwaite if satterthwaite > 0 else 0.0
+        pool, whole = draw.pool, 1.0 if finite else 0.0
+        self.worth = pool if finite and draw.is_census else math.nan
+        if all_units > 0:  # the number of simple random units with this variance
+            self.worth = pool**2 * all_units / (variance + whole * pool * all_units)
+        # the variance over that of as many simple random units
+        random = pool**2 * (1 / draw.labelled - whole / pool) * all_units
+        self.design_effect = variance / random if random > 0 else math.nan
 
 
 def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
@@ -165,7 +159,7 @@ _SELDOM_WRONG = (
 
 
 def _score_limits(
-    value: float, spread: _Spread, even_units: float, level: float, between: tuple[float, float]
+    value: float, spread: Spread, even_units: float, level: float, between: tuple[float, float]
 ) -> tuple[float, float]:
     """Compute Wilson's interval with the effective sample size that matches the variance."""
     # `even_units` is Kish's number, used where all units are alike; `between` is the range
@@ -193,7 +187,7 @@ def _score_limits(
 
 
 def _difference_limits(
-    value: float, spread: _Spread, level: float, most: float, *, known: bool
+    value: float, spread: Spread, level: float, most: float, *, known: bool
 ) -> tuple[float, float]:
     """Compute Student's interval within ±`most`; `known`: no unlabelled unit matters."""
     if math.isnan(value):
@@ -206,7 +200,7 @@ def _difference_limits(
     return max(-most, value - reach), min(most, value + reach)
 
 
-def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
+def _find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
     """Yield the notes on strata that leave the interval without evidence, or with little."""
     if not spread.degrees_of_freedom > 0:
         if not draw.is_census:
@@ -285,12 +279,12 @@ class _Target:
         open_ = bool(np.any(draw.rest[draw.stratum[~self.empty]] > 0))
         return draw.is_census or not (self.miss or open_)
 
-    def leans_on_the_least(self, spread: _Spread, draw: Draw, *, finite: bool) -> bool:
+    def leans_on_the_least(self, spread: Spread, draw: Draw, *, finite: bool) -> bool:
         """Return True if the lower bound makes up much of the variance that a judge leaves."""
         # a judge with rare but large errors looks perfect in most samples
         if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
             return False
-        seen = spread_of(self.moves, draw, finite=finite, judged=self.judged)
+        seen = Spread(self.moves, draw, finite=finite, judged=self.judged)
         much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
         return bool(seen.by_stratum.sum() < much)
 
@@ -316,31 +310,21 @@ class _Target:
         return least
 
 
-@dataclass(frozen=True, eq=False)
 class PoolScores:
     """The scores of systems in a pool, in one metric."""
 
-    draw: Draw  # the strata of the labelled units
-    metric: str  # the score and the nominal coverage of intervals
-    level: float
-    finite: bool  # True if only the pool matters; else it is a random sample of a larger population
-    disputed: Array | None  # by labelled unit, items that only some systems returned; None: unknown
-    _targets: tuple[_Target, ...]
-
-    @classmethod
-    def of(
-        cls,
-        systems: Sequence[Counts],
+    def __init__(
+        self,
+        systems: Sequence[Counts],  # one row per labelled unit
         draw: Draw,
         metric: str = "f1",
         *,
         level: float = 0.95,
         beta: float = 1.0,
-        finite: bool = True,
+        finite: bool = True,  # only the pool matters; else it is a sample of a larger population
         judge: Judge | None = None,
-        disputed: ArrayLike | None = None,
-    ) -> PoolScores:
-        """Estimate the scores of the pool from counts with one row per labelled unit."""
+        disputed: ArrayLike | None = None,  # by unit, items that only some systems returned
+    ) -> None:
         totals = [(counts * draw.weights).sum() for counts in systems]
         targets = [
             _target(counts, total, draw, metric, beta)
@@ -350,8 +334,9 @@ class PoolScores:
             scores = [(t.value, t.moves) for t in targets]
             opinions = judge.explain(scores, totals, draw, metric, beta)
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
-        disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
-        return cls(draw, metric, level, finite, disputed_items, tuple(targets))
+        self.draw, self.metric, self.level, self.finite = draw, metric, level, finite
+        self.disputed = None if disputed is None else np.asarray(disputed, dtype=np.float64)
+        self._targets = targets
 
     def score(self, system: int = 0) -> Projection:
         """Estimate the score of a system."""
@@ -407,7 +392,7 @@ class PoolScores:
     ) -> Projection:
         draw, finite = self.draw, self.finite
         least = target.least(draw)
-        spread = spread_of(target.moves, draw, finite=finite, judged=target.judged, least=least)
+        spread = Spread(target.moves, draw, finite=finite, judged=target.judged, least=least)
         shift = 0.0 if target.judged is None else target.judged.shift
         value = float(np.clip(target.value + shift, *between))
         low, high = limits(value, spread)

@@ -75,7 +75,7 @@ class _Survey:
         metric = scored_as(self.answers.matched, name)
         known: dict[str, Any] = {"finite": not self.options.population, "judge": self.judge}
         known["disputed"] = self.pool.disputed[self.design.units.number]
-        scores = PoolScores.of(self.answers.counts, self.draw, metric, **self.how, **known)
+        scores = PoolScores(self.answers.counts, self.draw, metric, **self.how, **known)
         return PoolScore(name, self, scores)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -290,17 +290,28 @@ _WEIGHT_OF_GUESS = 5.0  # in annotated units (items)
 _MOST_RELATIVE_DOUBT = 20.0  # most factor of a unit's doubt relative to the mean, either way
 
 
-@dataclass(frozen=True, eq=False)
 class _Evidence:
     """The counts of annotated units, or of all units against a judge."""
 
-    units: NDArray[np.int64]  # their indices in the pool
-    right_agreed: Floats  # how many of the items that all systems return are right, by unit
-    right_disputed: Floats  # how many of those that some return
-    missed: Floats  # items that nobody returns
-    tp: Floats  # one row per system
-    g: Floats  # items to be found
-    source: str  # "pilot" or "judge"
+    def __init__(self, matched: Matched, unit_of_part: Any, source: str) -> None:
+        items, self.source = matched.items, source  # "pilot" or "judge"
+        units, unit = np.unique(unit_of_part, return_inverse=True)
+        self.units = units.astype(np.int64)  # their indices in the pool
+        of_item = unit.reshape(-1)[items.unit]
+        times = items.weights("sentence")
+
+        def number(which: Any) -> Floats:
+            weights = None if times is None else times[which]
+            counted = np.bincount(of_item[which], weights=weights, minlength=len(units))
+            return np.asarray(items.weight * counted, dtype=np.float64)
+
+        everyone, anyone, right = items.says.all(axis=0), items.says.any(axis=0), items.answer
+        # right items by unit: that all systems return, that some do, and that nobody does
+        self.right_agreed = number(right & everyone)
+        self.right_disputed = number(right & anyone & ~everyone)
+        self.missed = number(right & ~anyone)
+        self.tp = np.stack([number(right & says) for says in items.says])  # one row per system
+        self.g = number(right)  # items to be found
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +326,8 @@ class Expected:
     evidence: _Evidence | None
     why: str  # the basis: "guess", "scores", "pilot" or "judge"
     reach: Floats  # the most that every unit could change the goal, in items
+    alone: Floats  # the spread that every unit would have for the allocation as its own stratum
+    overall: float  # the standard deviation of the goal among all units of the pool
 
     def spreads(self, units: NDArray[np.intp]) -> tuple[float, float]:
         """Return the standard deviation of the goal among units of one stratum, and beside it."""
@@ -332,19 +345,6 @@ class Expected:
     def placing(self, units: NDArray[np.intp]) -> float:
         """Return the spread that decides the allocation."""
         return float(np.hypot(*self.spreads(units)))
-
-    @cached_property
-    def alone(self) -> Floats:
-        """Return the spread that every unit would have for the allocation as its own stratum."""
-        goals, scores = self.variance[: self.n_goals], self.variance[self.n_goals :]
-        beside = _WEIGHT_OF_SCORES * scores.mean(axis=0) if len(scores) else 0.0
-        return np.asarray(np.sqrt(goals.mean(axis=0) + beside))
-
-    @cached_property
-    def overall(self) -> float:
-        """Return the standard deviation of the goal among all units of the pool."""
-        every = self.mean.var(axis=1) + self.variance.mean(axis=1)
-        return float(np.sqrt(every[: self.n_goals].mean()))
 
 
 def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected:
@@ -386,7 +386,13 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
         observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
     why = evidence.source if evidence else "guess" if pool.doubt is None else "scores"
     reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
-    return Expected(mean, variance, n_goals, scale, observed, evidence, why, reach)
+    of_goals, of_scores = variance[:n_goals], variance[n_goals:]
+    beside = _WEIGHT_OF_SCORES * of_scores.mean(axis=0) if len(of_scores) else 0.0
+    alone = np.asarray(np.sqrt(of_goals.mean(axis=0) + beside))
+    every = (mean.var(axis=1) + variance.mean(axis=1))[:n_goals]
+    overall = float(np.sqrt(every.mean()))
+    known = observed, evidence, why
+    return Expected(mean, variance, n_goals, scale, *known, reach, alone, overall)
 
 
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
@@ -450,7 +456,7 @@ def evidence_of(
     # if the pilot is a sample, `drawn` holds its units: of equal texts, these are taken
     if pilot is None:
         judged = pool.judged
-        return None if judged is None else _evidence(judged, pool.unit_of_part, "judge"), []
+        return None if judged is None else _Evidence(judged, pool.unit_of_part, "judge"), []
     parts: Ints | None = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
         numbers, pilot = np.asarray(pilot[0]), pilot[1]
@@ -484,7 +490,7 @@ def evidence_of(
                 f"whole and are left out"
             )
         side, parts = part_of(side, places), in_pool
-    return _evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
+    return _Evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
 
 
 def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
@@ -506,27 +512,3 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
     pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
-
-
-def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
-    """Count the correct items by how many systems return them, unit by unit."""
-    items = matched.items
-    units, unit = np.unique(unit_of_part, return_inverse=True)
-    of_item = unit.reshape(-1)[items.unit]
-    times = items.weights("sentence")
-
-    def number(which: Any) -> Any:
-        weights = None if times is None else times[which]
-        counted = np.bincount(of_item[which], weights=weights, minlength=len(units))
-        return np.asarray(items.weight * counted, dtype=np.float64)
-
-    everyone, anyone, right = items.says.all(axis=0), items.says.any(axis=0), items.answer
-    return _Evidence(
-        units.astype(np.int64),
-        number(right & everyone),
-        number(right & anyone & ~everyone),
-        number(right & ~anyone),
-        np.stack([number(right & says) for says in items.says]),
-        number(right),
-        source,
-    )
