@@ -19,7 +19,7 @@ from probative.counts import PairedCounts
 from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
 from probative.errors import InputError
 from probative.files import ResumableFolder, code_digest, digest
-from probative.labels import items_of, label_text, labels_of, positive_label
+from probative.labels import items_of, label_text, labels_in, positive_label
 from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
@@ -204,9 +204,7 @@ class LabelTask:
         labels = [v.item() if isinstance(v, np.generic) else v for v in values]  # for a file
         if len(labels) != size:
             raise InputError(f"predicts {len(labels)} labels for {size} instances")
-        codes, names = labels_of(
-            labels, lambda text: InputError(f"predictions: {text}"), "instance"
-        )
+        codes, names = labels_in("predictions", labels, "instance")
         if self.classes is not None:
             strange = [i for i, name in enumerate(names) if name not in self.classes]
             if strange:
@@ -275,12 +273,12 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
         return _SpanTask()
     if getattr(y, "ndim", 1) != 1:
         raise InputError(f"y: shape {y.shape}; expected one label per instance, or spans")
-    _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
+    _, classes = labels_in("y", y, "instance")
     if len(classes) < 2:
         raise InputError(f"y: holds one class, {classes[0]}; expected at least two")
     if positive is None:
         return LabelTask(positive_label(classes), classes)
-    _, (wanted,) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    _, (wanted,) = labels_in("positive", [positive])
     if wanted not in classes:
         raise InputError(
             f"positive: no instance has the class {positive!r}; expected one of "
