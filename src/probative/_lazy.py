@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ def names_on_demand(
     home = {name: module for module, names in homes.items() for name in names}
 
     def find(name: str) -> object:
+        from importlib import import_module
+
         if name in modules:
             return import_module(f"{package}.{name}")
         if name not in home:

@@ -7,7 +7,6 @@ negatives of one system; `PairedCounts` the eight cases of two systems judged on
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +17,7 @@ import numpy as np
 
 from probative._validation import amounts, factors, shown
 from probative.errors import InputError
-from probative.labels import factorise, items_of, label_name, labels_of
+from probative.labels import factorise, label_name, labels_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -54,7 +53,7 @@ def _is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
     whole_numbers = type(labels) is np.ndarray and labels.dtype.kind in "bui" and labels.ndim == 1
     if whole_numbers and isinstance(positive, int) and abs(positive) < 2**63:
         return np.asarray(labels == int(positive))  # gives the same, a hundred times faster
-    codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
+    codes, names = labels_in(name, labels)
     wanted = label_name("positive", positive)
     return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
 
@@ -83,7 +82,7 @@ def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
 
 def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
     """Number the distinct units in the order in which they first appear."""
-    codes, names = labels_of(items_of(name, units), lambda text: InputError(f"{name}: {text}"))
+    codes, names = labels_in(name, units)
     rank = np.empty(len(names), dtype=np.int64)
     rank[np.argsort(_first_places(codes, len(names)))] = np.arange(len(names))
     return rank[codes], len(names)
@@ -201,13 +200,13 @@ class Counts:
     @classmethod
     def stacked(cls, tables: Sequence[Counts]) -> Self:
         """Join tables of one shape along a new first axis."""
+        names = tables[0]._names()
+        if any(table._names() != names for table in tables):
+            raise InputError("tn: one of the two tables has it and the other has not")
         shapes = [table.shape for table in tables]
         other = next((shape for shape in shapes if shape != shapes[0]), None)
         if other is not None:
             raise InputError(f"shapes {shapes[0]} and {other} of the two tables differ")
-        names = tables[0]._names()
-        if any(table._names() != names for table in tables):
-            raise InputError("tn: one of the two tables has it and the other has not")
         rows = [[getattr(table, name) for table in tables] for name in names]
         return cls._of_checked(names, tuple(np.array(rows)))
 
@@ -246,11 +245,7 @@ class Counts:
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Counts):
             return NotImplemented
-        if (self.tn is None) != (other.tn is None):
-            raise InputError("tn: one of the two tables has it and the other has not")
-        if self.shape != other.shape:
-            raise InputError(f"shapes {self.shape} and {other.shape} of the two tables differ")
-        return self._map(operator.add, other)
+        return self.stacked([self, other]).sum(axis=0)
 
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that the builtin sum() works
@@ -307,11 +302,9 @@ class Counts:
     def _names(self) -> tuple[str, ...]:
         return _FIELDS if self.tn is not None else _FIELDS[:3]
 
-    def _map(self, function: Callable[..., Any], *others: Counts) -> Self:
+    def _map(self, function: Callable[[Any], Any]) -> Self:
         try:
-            return type(self)(
-                **{n: function(*(getattr(c, n) for c in (self, *others))) for n in self._names()}
-            )
+            return type(self)(**{name: function(getattr(self, name)) for name in self._names()})
         except InputError:
             raise
         except ValueError as error:  # shapes that do not fit

@@ -226,6 +226,11 @@ def labels_of(
     return named(*factorise_labels(values, error, item), error, item)
 
 
+def labels_in(name: str, values: Any, item: str = "item") -> tuple[Ints, tuple[str, ...]]:
+    """Return codes and names of the labels of an argument."""
+    return labels_of(items_of(name, values), lambda text: InputError(f"{name}: {text}"), item)
+
+
 def factorise_labels(
     values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, list[Any]]:

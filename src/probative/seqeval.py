@@ -161,7 +161,7 @@ def f1_score(
     array([0.6667, 0.8   ])
     """
     how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return _score("f1-score", y_true, y_pred, *how)
+    return _score("f1-score", y_true, y_pred, how)
 
 
 def precision_score(
@@ -186,7 +186,7 @@ def precision_score(
     0.5
     """
     how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return _score("precision", y_true, y_pred, *how)
+    return _score("precision", y_true, y_pred, how)
 
 
 def recall_score(
@@ -211,7 +211,7 @@ def recall_score(
     0.5
     """
     how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return _score("recall", y_true, y_pred, *how)
+    return _score("recall", y_true, y_pred, how)
 
 
 def accuracy_score(
@@ -265,19 +265,9 @@ def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[st
     return {name: int(np.count_nonzero(which)) for name, which in measures.items()}
 
 
-def _score(
-    metric: str,
-    y_true: Any,
-    y_pred: Any,
-    average: str | None,
-    suffix: bool,
-    mode: str | None,
-    sample_weight: Any,
-    zero_division: str | int,
-    scheme: Any,
-    level: float | None,
-) -> Score:
+def _score(metric: str, y_true: Any, y_pred: Any, how: tuple[Any, ...]) -> Score:
     """Return one score; with a level, its interval."""
+    average, suffix, mode, sample_weight, zero_division, scheme, level = how
     if average is not None:
         one_of("average", average, _AVERAGES)
     found = _find(y_true, y_pred, mode, scheme, suffix=suffix)

@@ -14,12 +14,10 @@ import numpy as np
 from probative._validation import names_of, shown
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.labels import items_of, label_name, labels_of, positive_label
+from probative.labels import label_name, labels_in, positive_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from probative._validation import Instances, Labels, Model
 
@@ -94,14 +92,14 @@ class CountsScorer:
         X, y
             Instances and their classes.
         """
-        gold, known = _codes("y", y)
-        pred, said = _codes("predictions", estimator.predict(X))
+        gold, known = labels_in("y", y)
+        pred, said = labels_in("predictions", estimator.predict(X))
         if len(gold) != len(pred):
             raise InputError(
                 f"predictions: {len(pred)} of them; expected one per item, {len(gold)}"
             )
         learnt = getattr(estimator, "classes_", None)
-        classes = [*known, *said, *(() if learnt is None else _codes("classes_", learnt)[1])]
+        classes = [*known, *said, *(() if learnt is None else labels_in("classes_", learnt)[1])]
         expected = f"expected one of {', '.join(map(repr, sorted(set(classes))[:10]))}"
         positive = self.positive or positive_label(classes)
         if not self.labels and positive is None:
@@ -118,11 +116,6 @@ class CountsScorer:
             for cell, number in Counts.from_labels(answer, says).to_dict().items():
                 counted[cell + end] = number
         return counted
-
-
-def _codes(name: str, values: Any) -> tuple[NDArray[Any], list[str]]:
-    codes, names = labels_of(items_of(name, values), lambda text: InputError(f"{name}: {text}"))
-    return np.asarray(codes), list(names)
 
 
 def fold_counts(results: Mapping[str, Any], label: object = None) -> list[Counts]:

@@ -85,11 +85,6 @@ class Desk:
         number = len(self.outputs) or len(columns)
         return self.job or ("score" if number < 2 else "compare" if number == 2 else "rank")
 
-    @property
-    def ready(self) -> bool:
-        """Return True if there is something to run."""
-        return bool(self.all_files)
-
     # --- Files
 
     def add(self, filename: str, source: Any, *, gold: bool) -> None:
@@ -139,10 +134,6 @@ class Desk:
         if before is not None:
             before.system = short_name(before.path)
         self.outputs[place : place + 1] = [] if before is None else [before]
-
-    def make_baseline(self, file: _File) -> None:
-        """Move an output to the first place."""
-        self.outputs = [file, *(other for other in self.outputs if other is not file)]
 
     def numbered_file(self, number: str) -> _File | None:
         """Return the file of a number, if there is one."""

@@ -327,7 +327,7 @@ class App:
                     desk.message = str(error)
         _apply(desk, given, self.fields)
         do, _, rest = given.get("do", "save").partition(":")
-        if do == "run" and desk.ready and not desk.message:
+        if do == "run" and desk.all_files and not desk.message:
             desk.run(self.workers)
             return self.go("desk", desk.name, len(desk.results) - 1)
         _press(desk, do, rest, given)
@@ -424,7 +424,7 @@ def _apply(desk: Desk, given: Mapping[str, str], fields: Sequence[Mapping[str, A
             desk.rename(file, given[f"name-{file.number}"])
     first = desk.numbered_file(given.get("baseline", ""))
     if first in desk.outputs and first is not None:
-        desk.make_baseline(first)
+        desk.outputs = [first, *(other for other in desk.outputs if other is not first)]
     if "job" in given:
         desk.job = given["job"] if given["job"] in JOBS else ""
         for field in fields:  # a box that is not ticked is not sent

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.inputs import protect_code
 from probative.cli.options import JOBS, RESUME, argument
 from probative.cli.output import RandomDrawn, output_aside, progress
 from probative.errors import InputError
@@ -179,6 +178,7 @@ def crossval(
     out: RandomDrawn,
 ) -> None:
     """Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2"""
+    from probative.cli.inputs import protect_code
     from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
     from probative.learners import model_of

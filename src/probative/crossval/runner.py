@@ -19,7 +19,7 @@ from probative.counts import PairedCounts
 from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
 from probative.errors import InputError
 from probative.files import ResumableFolder, code_digest, digest
-from probative.labels import items_of, label_text, labels_of, positive_label
+from probative.labels import items_of, label_text, labels_in, positive_label
 from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from probative.inference.crossval import Weight
 
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-    Outcome = dict[str, Any]
+    Part = tuple[int, str]  # a fold, from 1, and a model
+    Outcome = dict[str, Any]  # seconds and predictions
 
 
 # --- Training and validating copies of two models, in parallel by joblib
@@ -55,11 +56,72 @@ class _Fits:
     seed: int  # of models that have none of their own
     split: str  # a digest of the folds
 
-    def validation_instances(self, fold: int) -> Any:
-        """Return the instances that a fold (from 1) validates on."""
+    def outcomes(
+        self, n_jobs: int | None, folder: ResumableFolder | None, report: Callable[..., None]
+    ) -> dict[Part, Outcome]:
+        """Return the outcome of every fit; reuse those kept in a folder."""
+        wanted = [(fold, which) for fold in range(1, len(self.folds) + 1) for which in MODELS]
+        results: dict[Part, Outcome] = {}
+        if folder:
+            for part in wanted:
+                kept = folder.load(*self._named(part))
+                if kept is not None:
+                    results[part] = self._restored(folder, part, kept)
+        report(len(results), len(wanted))
+        todo = [part for part in wanted if part not in results]
+        if folder and todo:
+            folder.check_writable()
+        for part, outcome in self._run(todo, n_jobs):
+            if folder:
+                folder.keep(*self._named(part), outcome)
+            results[part] = outcome
+            report(len(results), len(wanted))
+        return results
+
+    def _named(self, part: Part) -> tuple[str, dict[str, Any]]:
+        """Return the name under which a part is kept, and what identifies it."""
+        fold, which = part
+        return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": self.split}
+
+    def _validation_instances(self, fold: int) -> Any:
         return _rows(self.X, self.folds[fold - 1][1])
 
-    def fit_and_predict(self, part: tuple[int, str]) -> tuple[tuple[int, str], Outcome]:
+    def _restored(self, folder: ResumableFolder, part: Part, kept: Any) -> Outcome:
+        """Return a kept outcome; refuse one that a model cannot have predicted."""
+        name = self._named(part)[0]
+        if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
+            raise folder.damage(name, "it has no seconds and predictions")
+        seconds, predictions = kept["seconds"], kept["predictions"]
+        if not isinstance(predictions, list):
+            raise folder.damage(name, f"predictions: {predictions!r:.40} is no list")
+        try:
+            positive_number("seconds", seconds, zero=True)
+            instances = self._validation_instances(part[0])
+            checked = self.task.check_predictions(predictions, instances)
+        except InputError as error:
+            raise folder.damage(name, str(error)) from None
+        return {"seconds": seconds, "predictions": checked}
+
+    def _run(self, todo: Sequence[Part], n_jobs: int | None) -> Iterator[tuple[Part, Outcome]]:
+        """Yield the outcome of each fit as soon as it is done."""
+        from pickle import PicklingError
+
+        from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+        try:
+            yield from answers_of(self.fit_and_predict, todo, n_jobs)
+        except TerminatedWorkerError:
+            raise InputError(
+                "a process that trained a model ended by itself (killed, crashed, or out of "
+                "memory); expected models that fit into memory, or fewer jobs at once"
+            ) from None
+        except (PicklingError, BrokenProcessPool) as error:
+            raise InputError(
+                f"the models or the data cannot be sent to other processes ({error}); expected "
+                "objects that pickle can store, or one job"
+            ) from error
+
+    def fit_and_predict(self, part: Part) -> tuple[Part, Outcome]:
         """Train a copy of a model on a fold, and predict the rest."""
         fold, which = part
         # a model that edits its lists in place must not change gold or the other model's data
@@ -70,7 +132,7 @@ class _Fits:
             fresh = _fresh(self.models[MODELS.index(which)], self.seed)
             fresh.fit(*copy.deepcopy((_rows(self.X, train), _rows(self.y, train))))
             doing = "predict"
-            instances = self.validation_instances(fold)
+            instances = self._validation_instances(fold)
             answered = fresh.predict(copy.deepcopy(instances))
             predictions = self.task.check_predictions(answered, instances)
         except (Exception, SystemExit) as error:  # a model must not end the program
@@ -79,73 +141,6 @@ class _Fits:
             raise InputError(f"{where}: {kind}{error}") from error
         seconds = round(time.perf_counter() - start, 3)
         return part, {"seconds": seconds, "predictions": predictions}
-
-
-def _outcomes(
-    fits: _Fits, n_jobs: int | None, folder: ResumableFolder | None, report: Callable[..., None]
-) -> dict[tuple[int, str], Outcome]:
-    """Return predictions and seconds by fold (from 1) and model; reuse those kept in a folder."""
-    numbers = range(1, len(fits.folds) + 1)
-    wanted = [(fold, which) for fold in numbers for which in MODELS]
-    results: dict[tuple[int, str], Outcome] = {}
-    if folder:
-        for part in wanted:
-            kept = folder.load(*_part(*part, fits.split))
-            if kept is not None:
-                results[part] = _restore(folder, fits, *part, kept)
-    report(len(results), len(wanted))
-    todo = [part for part in wanted if part not in results]
-    if folder and todo:
-        folder.check_writable()
-    for part, outcome in _run(fits, todo, n_jobs):
-        if folder:
-            folder.keep(*_part(*part, fits.split), outcome)
-        results[part] = outcome
-        report(len(results), len(wanted))
-    return results
-
-
-def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
-    """Return the name under which a fold and model is kept, and what identifies it."""
-    return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
-
-
-def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: Any) -> Outcome:
-    """Return a kept outcome; refuse one that a model cannot have predicted."""
-    name = _part(fold, which, "")[0]
-    if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
-        raise folder.damage(name, "it has no seconds and predictions")
-    seconds, predictions = kept["seconds"], kept["predictions"]
-    if not isinstance(predictions, list):
-        raise folder.damage(name, f"predictions: {predictions!r:.40} is no list")
-    try:
-        positive_number("seconds", seconds, zero=True)
-        checked = fits.task.check_predictions(predictions, fits.validation_instances(fold))
-    except InputError as error:
-        raise folder.damage(name, str(error)) from None
-    return {"seconds": seconds, "predictions": checked}
-
-
-def _run(
-    fits: _Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
-) -> Iterator[tuple[tuple[int, str], Outcome]]:
-    """Yield the outcome of each fit as soon as it is done."""
-    from pickle import PicklingError
-
-    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
-
-    try:
-        yield from answers_of(fits.fit_and_predict, todo, n_jobs)
-    except TerminatedWorkerError:
-        raise InputError(
-            "a process that trained a model ended by itself (killed, crashed, or out of memory); "
-            "expected models that fit into memory, or fewer jobs at once"
-        ) from None
-    except (PicklingError, BrokenProcessPool) as error:
-        raise InputError(
-            f"the models or the data cannot be sent to other processes ({error}); expected "
-            "objects that pickle can store, or one job"
-        ) from error
 
 
 def _fresh(model: Any, seed: int) -> Any:
@@ -209,9 +204,7 @@ class LabelTask:
         labels = [v.item() if isinstance(v, np.generic) else v for v in values]  # for a file
         if len(labels) != size:
             raise InputError(f"predicts {len(labels)} labels for {size} instances")
-        codes, names = labels_of(
-            labels, lambda text: InputError(f"predictions: {text}"), "instance"
-        )
+        codes, names = labels_in("predictions", labels, "instance")
         if self.classes is not None:
             strange = [i for i, name in enumerate(names) if name not in self.classes]
             if strange:
@@ -280,12 +273,12 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
         return _SpanTask()
     if getattr(y, "ndim", 1) != 1:
         raise InputError(f"y: shape {y.shape}; expected one label per instance, or spans")
-    _, classes = labels_of(items_of("y", y), lambda text: InputError(f"y: {text}"), "instance")
+    _, classes = labels_in("y", y, "instance")
     if len(classes) < 2:
         raise InputError(f"y: holds one class, {classes[0]}; expected at least two")
     if positive is None:
         return LabelTask(positive_label(classes), classes)
-    _, (wanted,) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
+    _, (wanted,) = labels_in("positive", [positive])
     if wanted not in classes:
         raise InputError(
             f"positive: no instance has the class {positive!r}; expected one of "
@@ -447,7 +440,7 @@ def compare_models(
     block = cv.blocks(X, y, groups)
     folds = list(splits(block, m))
     fits = _Fits((model_a, model_b), X, y, folds, task, seed, digest("split", block))
-    results = _outcomes(fits, n_jobs, kept, report)
+    results = fits.outcomes(n_jobs, kept, report)
     cases, records = [], []
     for number, (train, validation) in enumerate(folds, 1):
         gold = _rows(y if isinstance(y, (list, tuple)) else np.asarray(y), validation)

@@ -168,8 +168,10 @@ class BiGRUSegmenter:
             dev_words = [list(sentence) for sentence in development]
             dev_raw = check_texts(dev_words, development_texts, "development_texts")
         self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
-        training = _with_decisions(self._encode(raw, words))
-        choosing = _with_decisions(self._encode(dev_raw, dev_words))
+        training, choosing = (
+            [one for one in self._encode(*side) if (one[1] >= 0).any()]  # with a decision
+            for side in ((raw, words), (dev_raw, dev_words))
+        )
         if not training:
             raise InputError("sentences: none has two characters; expected something to split")
         self.history = []
@@ -276,11 +278,6 @@ class BiGRUSegmenter:
                 labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
             rows.append((self._vocabulary.encode(seen), labels))
         return rows
-
-
-def _with_decisions(sentences: list[Any]) -> list[Any]:
-    """Keep sentences with at least one decision."""
-    return [sentence for sentence in sentences if (sentence[1] >= 0).any()]
 
 
 def _by_length(sentences: list[Any], numbers: Iterable[int], size: int) -> list[list[int]]:
