@@ -25,7 +25,7 @@ from probative.inference.groups import (
 from probative.jobs.compare import compare_cases, compare_matched
 from probative.jobs.runs import without_claims
 from probative.jobs.score import by_name, score_in, scored_as, unit_of
-from probative.matching.items import cases_of_pair
+from probative.matching.items import cases_of_matched
 from probative.matching.matched import match_inputs
 from probative.metrics import span
 from probative.options import CompareOptions, GradedOptions
@@ -183,7 +183,7 @@ def _of_inputs(
         sides = [_decided(c, one_sided(c.pvalue, side * c.difference), side) for side in (1, -1)]
         dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=result.notes)
         return _Known(dataset, None, c.metric, facts, score)
-    cases = cases_of_pair(matched, 0, 1, unit)
+    cases = cases_of_matched(matched, [0], [1], unit)
     scored = scored_as(matched, c.metric)
     return _known(name, c, cases, scored, facts, sizes, result.notes, chosen)
 

@@ -19,7 +19,7 @@ from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
 from probative.inference.units import design_notes
 from probative.matching.groups import judge_groups, part_by_group
-from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
+from probative.matching.items import cases_of_matched, union
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import Matched, by_class, match_inputs, pool_runs, unpooled
 from probative.matching.outputs import RunGroup
@@ -393,8 +393,7 @@ def _pooled_score(
         scored_as(matched, metric),
         len(matched.names),
         partial(_pooled_counts, matched, by="document" if unit == "document" else "sentence"),
-        lambda i, j: cases_of_pair(matched, i, j, rows),
-        lambda a, b: cases_of_matched_runs(matched, a, b, rows),
+        lambda a, b: cases_of_matched(matched, a, b, rows),
         table_of=partial(_item_table, matched) if single else None,
         multiplicity=items.number,
         weight=items.weight,

@@ -393,18 +393,13 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[An
 # --- Paired counts of two systems, by the unit that is exchanged
 
 
-def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
-    """Return the paired counts of two systems, one row per unit; one table for single items."""
-    several = len(matched.items.labels) > 1 and not matched.all_classes
-    if unit == matched.unit == "item" and several:
-        unit = "datum"  # the missed label and the wrong one given belong together
-    return _of_all_classes(matched, cases_of_runs(matched.items, [i], [j], unit))
-
-
-def cases_of_matched_runs(
+def cases_of_matched(
     matched: Matched, a: Sequence[int], b: Sequence[int], unit: str
 ) -> PairedCounts:
     """Return the paired counts of all runs of A beside those of B, as `cases_of_runs`."""
+    several = len(matched.items.labels) > 1 and not matched.all_classes
+    if unit == matched.unit == "item" and several:
+        unit = "datum"  # the missed label and the wrong one given belong together
     return _of_all_classes(matched, cases_of_runs(matched.items, a, b, unit))
 
 
