@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import probative as pv
 from probative.inference import runs as run_scores
 from probative.inference.runs import almost_stochastic_order, compare_run_scores, permutation_pvalue
 
