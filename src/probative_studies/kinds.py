@@ -17,7 +17,7 @@ from scipy import special
 
 from probative._validation import Array, Ints, Mask
 from probative.counts import Counts, PairedCounts
-from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
+from probative.inference.agreement import Ratings, alpha_interval, doubt
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.inference.differences import difference
 from probative.inference.exchange import randomization_test
@@ -77,7 +77,7 @@ def agreement_study(c: Corpus, level: float, replicates: int, rng: Generator) ->
     large = c.draw(rng, _ITEMS_OF_THE_TRUTH)
     corpora = [c.draw(rng, c.items) for _ in range(replicates)]
     alphas = [alpha_interval(own, level=level) for own in corpora]
-    found = {"alpha": (krippendorff_alpha(large), alphas)}
+    found = {"alpha": (float(alpha_interval(large).estimate), alphas)}
     if c.annotators == 2 and not c.missing:
         true = float(_kappa(large, level).estimate)
         found["kappa"] = (true, [_kappa(own, level) for own in corpora])

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from probative._validation import open_probability
 from probative.errors import InputError
@@ -78,12 +77,6 @@ def _label_counts(codes: NDArray[Any], n_labels: int) -> Array:
     there = codes >= 0
     number = np.bincount(item[there] * n_labels + codes[there], minlength=n_items * n_labels)
     return number.reshape(n_items, n_labels).astype(np.float64)
-
-
-def krippendorff_alpha(ratings: Ratings) -> float:
-    """Compute Krippendorff's alpha; NaN where it is undefined."""
-    number, kind = ratings.kinds
-    return _alpha(*_sums(_contributions(number), np.bincount(kind)))
 
 
 def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
@@ -183,8 +176,6 @@ def _limits(
     agrees, differs = in_labels + size * slopes[0], in_labels
     variance += chance * agrees**2 + (1 - chance) * differs**2
     centre = float(np.clip(_alpha(added[0], added[1:]), -0.999999, 0.999999))
-    t = float(student_quantile(level, freedom))
-    reach = t * np.sqrt(variance) * 2 / (1 - centre**2)
-    middle = 2 * np.arctanh(centre)
-    low, high = (2 * float(special.expit(middle + end)) - 1 for end in (-reach, reach))
-    return low, high
+    reach = float(student_quantile(level, freedom)) * np.sqrt(variance) / (1 - centre**2)
+    middle = np.arctanh(centre)
+    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))

@@ -224,12 +224,11 @@ class PooledScore(RatioScore):
     scored: str  # what is computed: over all classes of single-label data, accuracy is recall
     n_systems: int
     counts_of: Callable[[int], Counts]  # of a system, one row per unit
-    # Cases of two systems: one row per unit in the order of the counts, or one table of single
-    # items. Without them, two systems are right together and wrong together as often as possible.
-    cases_of: Callable[[int, int], PairedCounts] | None = None
     # Cases of every run of A beside every run of B, added up, divided by the greatest common
-    # divisor of the two numbers of runs; by default from `cases_of`.
-    cases_of_runs: Callable[[Sequence[int], Sequence[int]], PairedCounts] | None = None
+    # divisor of the two numbers of runs: one row per unit in the order of the counts, or one table
+    # of single items. Without them, two systems are right together and wrong together as often as
+    # possible.
+    cases_of: Callable[[Sequence[int], Sequence[int]], PairedCounts] | None = None
     exchanged_of: Callable[[int, int], PairedCounts] | None = None  # if not those of `cases_of`
     table_of: Callable[[], UnitTable] | None = None  # of all systems, if units are single items
     multiplicity: NDArray[Any] | None = None  # equal units that each row stands for
@@ -252,7 +251,7 @@ class PooledScore(RatioScore):
             scored or metric,
             2,
             lambda i: paired.b if i else paired.a,
-            lambda i, j: paired if (i, j) == (0, 1) else paired.swapped(),
+            lambda a, b: paired if (*a, *b) == (0, 1) else paired.swapped(),
             **how,
         )
 
@@ -265,7 +264,7 @@ class PooledScore(RatioScore):
         """Return the cases of two systems that interval and posterior are computed from."""
         if self.cases_of is None:
             return overlap(self.counts_of(i), self.counts_of(j)).grouped()
-        return self.cases_of(i, j).grouped()
+        return self.cases_of([i], [j]).grouped()
 
     def exchanged(self, i: int, j: int) -> PairedCounts:
         """Return the cases of two systems that are exchanged."""
@@ -395,33 +394,24 @@ class PooledScore(RatioScore):
             runs = [self.counts_of(place) for place in groups[a]]
             return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
 
-        def known_cases(a: int, b: int) -> PairedCounts | None:
-            """Return the cases of all pairs of runs, if they are known."""
-            if self.cases_of_runs is not None:
-                return self.cases_of_runs(groups[a], groups[b])
-            if self.cases_of is None:
-                return None
-            tables = (self.cases_of(i, j) for i in groups[a] for j in groups[b])
-            together: PairedCounts = sum(tables, start=0)  # type: ignore[assignment]
-            return together / math.gcd(len(groups[a]), len(groups[b]))
-
         def exchanged(a: int, b: int) -> PairedCounts:
             n_a, n_b = len(groups[a]), len(groups[b])
-            known = known_cases(a, b) if n_a == n_b == 1 else None
-            return overlap(summed(a, n_b), summed(b, n_a)) if known is None else known
+            if self.cases_of is not None and n_a == n_b == 1:
+                return self.cases_of(groups[a], groups[b])
+            return overlap(summed(a, n_b), summed(b, n_a))
 
-        def cases(a: int, b: int) -> PairedCounts:
-            known = known_cases(a, b)
-            worth = float(Spread.of(self.runs(groups[a]), self.runs(groups[b])).worth())
-            scale = worth / math.lcm(len(groups[a]), len(groups[b]))
-            return (exchanged(a, b) if known is None else known) * scale
+        def cases(sides_a: Sequence[int], sides_b: Sequence[int]) -> PairedCounts:
+            (a,), (b,) = sides_a, sides_b
+            runs = groups[a], groups[b]
+            known = exchanged(a, b) if self.cases_of is None else self.cases_of(*runs)
+            worth = float(Spread.of(self.runs(runs[0]), self.runs(runs[1])).worth())
+            return known * (worth / math.lcm(*map(len, runs)))
 
         return replace(
             self,
             n_systems=len(groups),
             counts_of=lambda a: summed(a, most),
             cases_of=cases,
-            cases_of_runs=None,
             exchanged_of=exchanged,
             table_of=None,
         )

@@ -257,8 +257,8 @@ _NUMBERS_IN_CACHE = 2**18  # at once: more are slower
 
 
 def compare_run_scores(
-    a: Array,
-    b: Array,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
     paired_runs: bool = False,
     level: float = 0.95,
@@ -268,6 +268,7 @@ def compare_run_scores(
     """Compare the scores of the runs of two systems, one finite number per run."""
     from scipy import stats
 
+    a, b = (np.asarray(part, dtype=np.float64) for part in (a, b))
     generator = random_generator(rng)
     p, assignments, exact = permutation_pvalue(
         a, b, paired_runs=paired_runs, n_resamples=n_resamples, rng=generator

@@ -389,7 +389,6 @@ def _pooled_score(
         scored_as(matched, metric),
         len(matched.names),
         partial(_pooled_counts, matched, by="document" if unit == "document" else "sentence"),
-        lambda i, j: cases_of(matched, [i], [j], rows),
         lambda a, b: cases_of(matched, a, b, rows),
         table_of=partial(_item_table, matched) if single else None,
         multiplicity=items.number,
