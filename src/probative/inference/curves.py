@@ -51,13 +51,18 @@ class Ranked:
     def __init__(
         self,
         is_positive: NDArray[np.bool_],  # the gold label of every item
-        step: NDArray[np.int64],  # the step of every item, from 0: the highest score
-        thresholds: Array,  # the score of every step, descending
+        scores: Array,
         unit: NDArray[np.int64] | None = None,  # of every item, from 0; None: independent items
     ) -> None:
-        self.is_positive, self.step, self.thresholds = is_positive, step, thresholds
-        self.unit, self.by = unit, "item" if unit is None else "unit"
-        self.items, steps = len(is_positive), len(thresholds)
+        self.is_positive, self.unit, self.by = is_positive, unit, "item" if unit is None else "unit"
+        order = np.argsort(-scores)
+        falling = scores[order]
+        begins = np.append(True, falling[1:] != falling[:-1])
+        self.thresholds = falling[begins] + 0.0  # of every step, descending; no minus zero
+        # the step of every item, from 0: the highest score
+        self.step = step = np.empty(len(scores), dtype=np.int64)
+        step[order] = np.cumsum(begins) - 1
+        self.items, steps = len(is_positive), len(self.thresholds)
         # positives and items at each step, and at its threshold: with all steps above
         self.new_positives = np.bincount(step, is_positive, steps).astype(float)
         self.new_items = np.bincount(step, minlength=steps).astype(float)
@@ -68,18 +73,6 @@ class Ranked:
         self.precision = self.tp / self.predicted
         self.recall = self.tp / max(self.positives, 1)
         self.n_units = self.items if unit is None else int(unit.max()) + 1
-
-    @classmethod
-    def of(
-        cls, is_positive: NDArray[np.bool_], scores: Array, unit: NDArray[np.int64] | None = None
-    ) -> Ranked:
-        """Rank items by their scores."""
-        order = np.argsort(-scores)
-        falling = scores[order]
-        begins = np.append(True, falling[1:] != falling[:-1])
-        step = np.empty(len(scores), dtype=np.int64)
-        step[order] = np.cumsum(begins) - 1
-        return cls(is_positive, step, falling[begins] + 0.0, unit)  # no minus zero
 
     @property
     def fp(self) -> Array:
@@ -517,7 +510,9 @@ def simultaneous_band(ranked: Ranked, level: float) -> Band:
     # three independent statements (recall, false positive rate, share) must all hold
     each = level ** (1 / 3)
     found = _limits_of_share(ranked.tp, ranked.positives, each, _class_effect(ranked))
-    others = Ranked(~ranked.is_positive, ranked.step, ranked.thresholds, ranked.unit)
+    others = ranked
+    if ranked.unit is not None:
+        others = Ranked(~ranked.is_positive, ranked.thresholds[ranked.step], ranked.unit)
     false = _limits_of_share(ranked.fp, ranked.negatives, each, _class_effect(others))
     effect = _share_effect(ranked)
     share = clopper_pearson(ranked.positives / effect, ranked.items / effect, (1 - each) / 2)

@@ -152,7 +152,7 @@ class UnitExchange:
 
 def _points(walk: Walk) -> float:
     """Return roughly the number of lattice points that a walk visits often."""
-    lattice = Lattice.spanned_by(walk)
+    lattice = Lattice(walk)
     deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
     return float(np.prod(1 + 9 * deviations))
 
