@@ -150,7 +150,7 @@ _DELIMITED = ("csv", "tsv")
 _GOLD_KEY = "gold"  # what annotators fill in for records
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _TableBlanks:
     """Rows of a table of which only some columns are written."""
 
@@ -165,17 +165,12 @@ class _TableBlanks:
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
-    @property
-    def n_parts(self) -> int:
-        """Return the number of units as read."""
+    def __post_init__(self) -> None:
         part = self.part_of_row
-        return len(self.rows) if part is None else int(part.max(initial=-1)) + 1
-
-    @property
-    def written(self) -> dict[str, Any]:
-        """Return how to read an annotated file."""
+        self.n_parts = len(self.rows) if part is None else int(part.max(initial=-1)) + 1
+        # how to read an annotated file
         blank = "" if self.kind in _DELIMITED else None
-        return {"format": self.form, "column": self.answer, "blank": blank}
+        self.written = {"format": self.form, "column": self.answer, "blank": blank}
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the rows of some units, with an empty last column for gold."""
@@ -185,14 +180,10 @@ class _TableBlanks:
         rows = [self.rows[i] for i in chosen.tolist()]
         names = (*self.names, self.answer)
         if self.kind in _DELIMITED:
-            text, quoted = io.StringIO(), self.kind == "csv"
-            writer = csv.writer(
-                text,
-                delimiter=self.delimiter,
-                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-                lineterminator="\n",
-                quotechar='"' if quoted else None,
-            )
+            text = io.StringIO()
+            plain: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "quotechar": None}
+            how = {} if self.kind == "csv" else plain
+            writer = csv.writer(text, delimiter=self.delimiter, lineterminator="\n", **how)
             writer.writerows([names, *([*row, ""] for row in rows)])
             return text.getvalue()
         records = [dict(zip(names, (*row, None), strict=True)) for row in rows]
@@ -494,11 +485,6 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
         raise InputError(
             f"{blanks.n_parts} {what}, but the outputs have {number}; expected the same text", name
         )
-
-
-def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
-    """Return the file of some units, in the encoding of the outputs."""
-    return blanks.write(pool.parts_of(units)).encode(pool.reading.encoding or "utf-8")
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:

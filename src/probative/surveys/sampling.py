@@ -25,7 +25,7 @@ from probative.options import SampleOptions
 from probative.reading.annotations import LabelSets
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
-from probative.surveys.blanks import encoded, open_blanks
+from probative.surveys.blanks import open_blanks
 from probative.surveys.design import (
     GOALS,
     Design,
@@ -120,7 +120,8 @@ def _finish(
     reach = 2 * float(special.ndtri(0.5 + options.level / 2)) / expected.scale
     new = design.units.number[design.units.batch == len(design.batches) - 1]
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, new), design, files)
+        content = blanks.write(pool.parts_of(new))
+        _write_both(content.encode(pool.reading.encoding or "utf-8"), design, files)
     # how tags were read
     scheme = pool.matched.scheme
     read = () if scheme is None else (scheme, pool.reading.repair)
