@@ -514,7 +514,12 @@ def simultaneous_band(ranked: Ranked, level: float) -> Band:
     if ranked.unit is not None:
         others = Ranked(~ranked.is_positive, ranked.thresholds[ranked.step], ranked.unit)
     false = _limits_of_share(ranked.fp, ranked.negatives, each, _class_effect(others))
-    effect = _share_effect(ranked)
+    # the design effect of the share of positives
+    effect, mean, n = 1.0, ranked.positives / ranked.items, ranked.n_units
+    if ranked.unit is not None and n > 1:
+        deviations = ranked.by_unit(ranked.is_positive.astype(float) - mean)
+        together = n / (n - 1) * float(deviations @ deviations)
+        effect = max(1.0, together / (ranked.items * mean * (1 - mean)))
     share = clopper_pearson(ranked.positives / effect, ranked.items / effect, (1 - each) / 2)
     low = _precision(share[0], found[0], false[1])
     high = _precision(share[1], found[1], false[0])
@@ -641,17 +646,6 @@ def _class_effect(ranked: Ranked) -> float:
         return float(sizes / ranked.positives)  # count each unit as one item
     alone = share[inner] * (1 - share[inner]) * ranked.positives
     return max(1.0, float((squares[inner] * units / (units - 1) / alone).max()))
-
-
-def _share_effect(ranked: Ranked) -> float:
-    """Return the design effect of the share of positives."""
-    if ranked.unit is None or ranked.n_units < 2:
-        return 1.0
-    share = ranked.positives / ranked.items
-    deviations = ranked.by_unit(ranked.is_positive.astype(float) - share)
-    n = ranked.n_units
-    together = n / (n - 1) * float(deviations @ deviations)
-    return max(1.0, together / (ranked.items * share * (1 - share)))
 
 
 # --- Calibration of probabilities: reliability, calibration errors, the Brier score
@@ -826,7 +820,7 @@ _EXCHANGES_AT_ONCE = 256
 _MOST_CELLS = 10**11  # of the curves, over all exchanges
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CurveScore(PairScore):
     """A score of the curves of two systems on the same items, whose exchange test is known."""
 
@@ -839,14 +833,11 @@ class CurveScore(PairScore):
     test: SampledPvalue | None  # None if both systems order the items alike
     exact: bool  # True if all exchanges were enumerated
 
-    @property
-    def _gap(self) -> float:
-        return float(self.b.estimate) - float(self.a.estimate)
-
-    @property
-    def _is_unknown(self) -> bool:
+    def __post_init__(self) -> None:
+        self._gap = float(self.b.estimate) - float(self.a.estimate)
         # a single item or unit of a class shows nothing about the variance
-        return self.test is not None and (self.ranked.fewest <= 1 or math.isnan(self._gap))
+        few = self.ranked.fewest <= 1 or math.isnan(self._gap)
+        self._is_unknown = few and self.test is not None
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of the two systems, with the interval by MOVER."""
