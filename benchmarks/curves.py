@@ -48,13 +48,13 @@ def main() -> bool:
     lines += [
         Line(
             "average precision / scikit-learn's",
-            seconds(lambda: Ranked.of(gold, scores).average_precision, 3),
+            seconds(lambda: Ranked(gold, scores).average_precision, 3),
             seconds(lambda: average_precision_score(gold, scores), 3),
             1,
         ),
         Line(
             "ROC AUC / scikit-learn's",
-            seconds(lambda: roc_auc(Ranked.of(gold, scores)), 3),
+            seconds(lambda: roc_auc(Ranked(gold, scores)), 3),
             seconds(lambda: roc_auc_score(gold, scores), 3),
             1,
         ),
@@ -73,7 +73,7 @@ def main() -> bool:
         lines.append(
             Line(
                 f"interval of {name}, {SMALL:,} items / {RESAMPLES} resamples of scikit-learn's",
-                seconds(lambda interval=interval: interval(Ranked.of(few, some), 0.95), 5),
+                seconds(lambda interval=interval: interval(Ranked(few, some), 0.95), 5),
                 seconds(lambda score=score: bootstrap(score), 1),
                 0.05,
             )

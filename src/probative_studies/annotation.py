@@ -31,7 +31,7 @@ from probative.metrics import score
 from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
 from probative.surveys.pool import Pool, read_pool
-from probative.surveys.strata import expect, layers_of, numbers_of
+from probative.surveys.strata import Expected, layers_of, numbers_of
 from probative_studies.harness import Report, Row, checked, mean, quiet, share_error, streams
 
 # --- Pools of sentences of which everything is known, to be annotated in part time and again.
@@ -288,7 +288,7 @@ class ItemQuestion:
 
 def _placed(pool: Pool, question: str, n: int) -> _Placed:
     """Return the units of every stratum, and how many of them `sample` draws."""
-    layers = layers_of(pool, expected := expect(pool, question), n)
+    layers = layers_of(pool, expected := Expected(pool, question), n)
     return [own.units for own in layers], numbers_of(layers, expected, n)[0]
 
 

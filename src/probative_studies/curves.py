@@ -133,7 +133,7 @@ def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) 
     found = yes & (rng.random(n) >= truth.missed)
     scores = _draw_noise(unit, n, rng) + truth.distance * found
     rounded = np.round(scores / truth.grid) * truth.grid if truth.grid else scores
-    return Ranked.of(yes, rounded, unit)
+    return Ranked(yes, rounded, unit)
 
 
 def _draw_answer(n: int, share: float, rng: Generator) -> Mask:
@@ -264,14 +264,14 @@ def draw_pair(
         a = noise + truths[0].distance * yes
         anew = rng.permutation(n) < max(1, round(_ANEW * n))
         b = np.where(anew, rng.standard_normal(n) + truths[1].distance * yes, a)
-        return Ranked.of(yes, a), Ranked.of(yes, b)
+        return Ranked(yes, a), Ranked(yes, b)
     a, b = (
         math.sqrt(_COMMON) * noise
         + math.sqrt(1 - _COMMON) * _draw_noise(unit, n, rng)
         + truth.distance * yes
         for truth in truths
     )
-    return Ranked.of(yes, a, unit), Ranked.of(yes, b, unit)
+    return Ranked(yes, a, unit), Ranked(yes, b, unit)
 
 
 def _truths(pair: str, share: float, area: float) -> tuple[Truth, Truth]:

@@ -299,7 +299,7 @@ def test_lattice_holds_the_steps_and_no_more(steps, times):
     walk = walk_of_units(units, np.array(times[: len(steps)]))
     if not len(walk.steps):
         return
-    lattice = Lattice.spanned_by(walk)
+    lattice = Lattice(walk)
     i, j = lattice.coordinates(walk.steps).T
     assert np.array_equal(np.stack([lattice.a * i, lattice.c * i + lattice.e * j], 1), walk.steps)
     if lattice.a and lattice.e:

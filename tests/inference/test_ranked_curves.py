@@ -45,7 +45,7 @@ def data(draw):
 @given(data())
 def test_values_are_those_of_scikit_learn(items):
     yes, scores = items
-    ranked = Ranked.of(yes, scores)
+    ranked = Ranked(yes, scores)
     precision, recall, thresholds = precision_recall_curve(yes, scores)
     np.testing.assert_allclose(ranked.thresholds, thresholds[::-1])
     np.testing.assert_allclose(ranked.precision, precision[:-1][::-1])
@@ -57,7 +57,7 @@ def test_values_are_those_of_scikit_learn(items):
 @given(data())
 def test_influences_are_derivatives_by_the_weight_of_an_item(items):
     yes, scores = items
-    ranked = Ranked.of(yes, scores)
+    ranked = Ranked(yes, scores)
     influence = influence_on_average_precision(ranked)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
     more = np.ones(len(yes))
@@ -70,7 +70,7 @@ def test_influences_are_derivatives_by_the_weight_of_an_item(items):
 def test_units_of_one_item_change_nothing(items):
     yes, scores = items
     assume((~yes).sum() > 1)  # of one negative nothing is known
-    alone, units = Ranked.of(yes, scores), Ranked.of(yes, scores, np.arange(len(yes)))
+    alone, units = Ranked(yes, scores), Ranked(yes, scores, np.arange(len(yes)))
     one, other = (average_precision_interval(r, 0.95) for r in (alone, units))
     assert (one.low, one.high) == pytest.approx((other.low, other.high))
     assert other.design_effect is not None
@@ -83,7 +83,7 @@ def test_leaving_out_items_one_by_one_is_what_it_says():
     rng = np.random.default_rng(3)
     yes = rng.random(25) < 0.4
     scores = np.round(rng.normal(yes), 1)
-    values = _without_each_item(Ranked.of(yes, scores))
+    values = _without_each_item(Ranked(yes, scores))
     for i in range(len(yes)):
         rest = np.arange(len(yes)) != i
         expected = average_precision_score(yes[rest], scores[rest])
@@ -94,7 +94,7 @@ def test_delong_s_variance_is_that_of_all_pairs():
     rng = np.random.default_rng(4)
     yes = rng.random(40) < 0.3
     scores = np.round(rng.normal(yes), 1)
-    ranked = Ranked.of(yes, scores)
+    ranked = Ranked(yes, scores)
     wins = (scores[yes][:, None] > scores[~yes]) + 0.5 * (scores[yes][:, None] == scores[~yes])
     v10, v01 = wins.mean(axis=1), wins.mean(axis=0)
     squares = influence_on_roc_auc(ranked) ** 2
@@ -119,7 +119,7 @@ def test_limits_of_the_area_are_those_that_the_one_seen_does_not_refute(distance
         exponential = (pairs + (other - 1) * (2 * grid**2 / (1 + grid) - grid**2)) / (p * n)
         variance = np.maximum(variance, exponential)
     held = grid[np.abs(grid - area) <= stats.t.ppf(0.975, freedom) * np.sqrt(variance)]
-    found = roc_auc_interval(Ranked.of(yes, scores), 0.95)
+    found = roc_auc_interval(Ranked(yes, scores), 0.95)
     assert (found.low, found.high) == pytest.approx((held.min(), held.max()), abs=1e-5)
     assert found.low < found.high
 
@@ -127,7 +127,7 @@ def test_limits_of_the_area_are_those_that_the_one_seen_does_not_refute(distance
 @given(data(), st.sampled_from([None, 2, 3]))
 def test_limits_lie_within_0_and_1_and_hold_the_curve(items, size):
     yes, scores = items
-    ranked = Ranked.of(yes, scores, None if size is None else np.arange(len(yes)) // size)
+    ranked = Ranked(yes, scores, None if size is None else np.arange(len(yes)) // size)
     for band in (pointwise_band(ranked, 0.95), simultaneous_band(ranked, 0.95)):
         for name in ("precision", "recall"):
             low, high = getattr(band, f"{name}_low"), getattr(band, f"{name}_high")
@@ -138,7 +138,7 @@ def test_limits_lie_within_0_and_1_and_hold_the_curve(items, size):
 @given(data())
 def test_pointwise_limits_are_those_of_counts(items):
     yes, scores = items
-    ranked = Ranked.of(yes, scores)
+    ranked = Ranked(yes, scores)
     band = pointwise_band(ranked, 0.9)
     k = len(ranked.thresholds) // 2
     tp, fp = ranked.tp[k], ranked.fp[k]
@@ -153,7 +153,7 @@ def test_units_widen_pointwise_limits_as_clustered_counts_do():
     rng = np.random.default_rng(5)
     yes, unit = np.repeat(rng.random(60) < 0.4, 4), np.repeat(np.arange(60), 4)
     scores = np.repeat(rng.normal(size=60), 4) + 0.1 * rng.normal(size=240) + yes
-    ranked = Ranked.of(yes, scores, unit)
+    ranked = Ranked(yes, scores, unit)
     band = pointwise_band(ranked, 0.95)
     k = 150
     taken = ranked.step <= k
@@ -180,7 +180,7 @@ def test_the_local_level_makes_a_joint_one():
 @given(data())
 def test_the_best_threshold_is_the_best(items):
     yes, scores = items
-    best = best_threshold(Ranked.of(yes, scores), 0.95, 1.0, np.random.default_rng(0))
+    best = best_threshold(Ranked(yes, scores), 0.95, 1.0, np.random.default_rng(0))
     by_hand = {
         t: 2 * (yes & (scores >= t)).sum() / (yes.sum() + (scores >= t).sum())
         for t in np.unique(scores)
@@ -199,7 +199,7 @@ def test_what_was_chosen_on_noise_is_corrected_and_covered():
         yes, scores = rng.random(200) < 0.1, rng.normal(size=200)
         if yes.sum() < 2:
             continue
-        best = best_threshold(Ranked.of(yes, scores), 0.95, 1.0, rng)
+        best = best_threshold(Ranked(yes, scores), 0.95, 1.0, rng)
         taken = 0.5 * math.erfc(best.threshold / math.sqrt(2))
         truth = 2 * 0.1 * taken / (0.1 + taken)
         covered.append(best.low <= truth <= best.high)

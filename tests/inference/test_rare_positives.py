@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from probative.inference.rare_positives import (
     ItemStrata,
+    Recalibration,
     Totals,
     rare_difference,
     rare_score,
-    recalibrate,
     share_limits,
 )
 
@@ -52,7 +52,7 @@ def f1(totals, sizes, returned):
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_posterior_is_that_of_a_fine_grid(case):
     items = strata_of(case)
-    nodes = recalibrate(items.labelled, items.positive, items.confidence)
+    nodes = Recalibration(items.labelled, items.positive, items.confidence)
     share = nodes.weight @ (nodes.a / (nodes.a + nodes.b))
     totals = items.positive + (items.sizes - items.labelled) * share
     returned = items.returned[:, 0]

@@ -118,7 +118,7 @@ def test_two_that_add_at_once_lose_nothing(files, tmp_path, monkeypatch):
     """The second one begins after the first has read the design, before it has written it."""
     pv.sample(files[0], *files, size=30, to=tmp_path / "s.conll")
     design = tmp_path / "s.design.json"
-    look = extending.expect
+    look = extending.Expected
 
     def add(number):
         pv.sample(design, add=10, to=tmp_path / f"more{number}.conll")
@@ -131,7 +131,7 @@ def test_two_that_add_at_once_lose_nothing(files, tmp_path, monkeypatch):
             other.join(1.0)
         return look(*args)
 
-    monkeypatch.setattr(extending, "expect", look_while_the_other_begins)
+    monkeypatch.setattr(extending, "Expected", look_while_the_other_begins)
     add(1)
     other.join()
     assert [sum(batch) for batch in pv.read_design(design).batches] == [30, 10, 10]

@@ -15,7 +15,7 @@ from probative.inference.stratified import allocate, sampling_variance
 from probative.options import ReadingOptions
 from probative.surveys import strata
 from probative.surveys.pool import read_pool
-from probative.surveys.strata import LEAST, draw_numbers, expect, layers_of
+from probative.surveys.strata import LEAST, Expected, draw_numbers, layers_of
 
 SYSTEMS = ("spinningbytes.txt", "uh_ritual")
 
@@ -97,7 +97,7 @@ def test_confidence_is_cut_where_the_sums_are_equal():
     p = rng.uniform(0.001, 0.999, 4000)
     labels = np.where(p > 0.5, "yes", "no").tolist()
     pool = read_pool([labels], reading=ReadingOptions(positive="yes"), scores=p)
-    layers = layers_of(pool, expect(pool, "score"), 400)
+    layers = layers_of(pool, Expected(pool, "score"), 400)
     assert len(layers) == 8
     sums = [np.sqrt(p[own.units] * (1 - p[own.units])).sum() for own in layers]
     for four in (sums[:4], sums[4:]):
@@ -110,7 +110,7 @@ def test_confidence_is_cut_where_the_sums_are_equal():
 def test_equal_confidences_stay_together():
     labels = ["1", "0"] * 100
     pool = read_pool([labels], reading=ReadingOptions(), scores=[0.5] * 200)
-    assert [own.name for own in layers_of(pool, expect(pool, "score"), 100)] == [
+    assert [own.name for own in layers_of(pool, Expected(pool, "score"), 100)] == [
         "yes, p 0.5",
         "no, p 0.5",
     ]

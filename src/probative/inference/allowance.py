@@ -59,12 +59,7 @@ def _tries(verdicts: Sequence[bool]) -> list[int]:
 
 def is_worn_out(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> bool:
     """Return True if the next look needs a difference twice as large as the first one did."""
-    return _is_worn(candidates, allowance(candidates, verdicts, doubt), doubt)
-
-
-def _is_worn(candidates: str, threshold: float, doubt: float) -> bool:
-    first = float(special.ndtri(allowance(candidates, [], doubt)))
-    return float(special.ndtri(threshold)) <= _WORN_OUT_FACTOR * first
+    return looks_left(candidates, verdicts, doubt) == 0
 
 
 def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> int:
@@ -72,8 +67,6 @@ def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -
     tried = len(verdicts) + 1 if candidates == "independent" else _tries(verdicts)[-1]
     # every share is proportional to the inverse square of the number of tries
     scaled = allowance(candidates, verdicts, doubt) * tried**2
-    return bisect_left(
-        range(tried, tried + _MOST_LOOKS),
-        True,
-        key=lambda look: _is_worn(candidates, scaled / look**2, doubt),
-    )
+    worn = _WORN_OUT_FACTOR * float(special.ndtri(allowance(candidates, [], doubt)))
+    later = range(tried, tried + _MOST_LOOKS)
+    return bisect_left(later, True, key=lambda look: special.ndtri(scaled / look**2) <= worn)

@@ -50,13 +50,18 @@ class Ranked:
     def __init__(
         self,
         is_positive: NDArray[np.bool_],  # the gold label of every item
-        step: NDArray[np.int64],  # the step of every item, from 0: the highest score
-        thresholds: Array,  # the score of every step, descending
+        scores: Array,
         unit: NDArray[np.int64] | None = None,  # of every item, from 0; None: independent items
     ) -> None:
-        self.is_positive, self.step, self.thresholds = is_positive, step, thresholds
-        self.unit, self.by = unit, "item" if unit is None else "unit"
-        self.items, steps = len(is_positive), len(thresholds)
+        self.is_positive, self.unit, self.by = is_positive, unit, "item" if unit is None else "unit"
+        order = np.argsort(-scores)
+        falling = scores[order]
+        begins = np.append(True, falling[1:] != falling[:-1])
+        self.thresholds = falling[begins] + 0.0  # of every step, descending; no minus zero
+        # the step of every item, from 0: the highest score
+        self.step = step = np.empty(len(scores), dtype=np.int64)
+        step[order] = np.cumsum(begins) - 1
+        self.items, steps = len(is_positive), len(self.thresholds)
         # positives and items at each step, and at its threshold: with all steps above
         self.new_positives = np.bincount(step, is_positive, steps).astype(float)
         self.new_items = np.bincount(step, minlength=steps).astype(float)
@@ -67,18 +72,6 @@ class Ranked:
         self.precision = self.tp / self.predicted
         self.recall = self.tp / max(self.positives, 1)
         self.n_units = self.items if unit is None else int(unit.max()) + 1
-
-    @classmethod
-    def of(
-        cls, is_positive: NDArray[np.bool_], scores: Array, unit: NDArray[np.int64] | None = None
-    ) -> Ranked:
-        """Rank items by their scores."""
-        order = np.argsort(-scores)
-        falling = scores[order]
-        begins = np.append(True, falling[1:] != falling[:-1])
-        step = np.empty(len(scores), dtype=np.int64)
-        step[order] = np.cumsum(begins) - 1
-        return cls(is_positive, step, falling[begins] + 0.0, unit)  # no minus zero
 
     @property
     def fp(self) -> Array:
@@ -516,9 +509,16 @@ def simultaneous_band(ranked: Ranked, level: float) -> Band:
     # three independent statements (recall, false positive rate, share) must all hold
     each = level ** (1 / 3)
     found = _limits_of_share(ranked.tp, ranked.positives, each, _class_effect(ranked))
-    others = Ranked(~ranked.is_positive, ranked.step, ranked.thresholds, ranked.unit)
+    others = ranked
+    if ranked.unit is not None:
+        others = Ranked(~ranked.is_positive, ranked.thresholds[ranked.step], ranked.unit)
     false = _limits_of_share(ranked.fp, ranked.negatives, each, _class_effect(others))
-    effect = _share_effect(ranked)
+    # the design effect of the share of positives
+    effect, mean, n = 1.0, ranked.positives / ranked.items, ranked.n_units
+    if ranked.unit is not None and n > 1:
+        deviations = ranked.by_unit(ranked.is_positive.astype(float) - mean)
+        together = n / (n - 1) * float(deviations @ deviations)
+        effect = max(1.0, together / (ranked.items * mean * (1 - mean)))
     share = clopper_pearson(ranked.positives / effect, ranked.items / effect, (1 - each) / 2)
     low = _precision(share[0], found[0], false[1])
     high = _precision(share[1], found[1], false[0])
@@ -645,17 +645,6 @@ def _class_effect(ranked: Ranked) -> float:
         return float(sizes / ranked.positives)  # count each unit as one item
     alone = share[inner] * (1 - share[inner]) * ranked.positives
     return max(1.0, float((squares[inner] * units / (units - 1) / alone).max()))
-
-
-def _share_effect(ranked: Ranked) -> float:
-    """Return the design effect of the share of positives."""
-    if ranked.unit is None or ranked.n_units < 2:
-        return 1.0
-    share = ranked.positives / ranked.items
-    deviations = ranked.by_unit(ranked.is_positive.astype(float) - share)
-    n = ranked.n_units
-    together = n / (n - 1) * float(deviations @ deviations)
-    return max(1.0, together / (ranked.items * share * (1 - share)))
 
 
 # --- Calibration of probabilities: reliability, calibration errors, the Brier score
@@ -830,7 +819,7 @@ _EXCHANGES_AT_ONCE = 256
 _MOST_CELLS = 10**11  # of the curves, over all exchanges
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CurveScore(PairScore):
     """A score of the curves of two systems on the same items, whose exchange test is known."""
 
@@ -843,14 +832,11 @@ class CurveScore(PairScore):
     test: SampledPvalue | None  # None if both systems order the items alike
     exact: bool  # True if all exchanges were enumerated
 
-    @property
-    def _gap(self) -> float:
-        return float(self.b.estimate) - float(self.a.estimate)
-
-    @property
-    def _is_unknown(self) -> bool:
+    def __post_init__(self) -> None:
+        self._gap = float(self.b.estimate) - float(self.a.estimate)
         # a single item or unit of a class shows nothing about the variance
-        return self.test is not None and (self.ranked.fewest <= 1 or math.isnan(self._gap))
+        few = self.ranked.fewest <= 1 or math.isnan(self._gap)
+        self._is_unknown = few and self.test is not None
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the difference of the two systems, with the interval by MOVER."""

@@ -120,7 +120,17 @@ class UnitExchange:
     def _tilted(self, tau: Array) -> Callable[[Exact], float]:
         """Return a function for P(difference >= threshold), computed on a tilted walk."""
         walk = TiltedWalk(self.walk, tau)
-        ready = self._ready(walk)
+        # sum over regions by the quicker method: convolution or inversion
+        cells = float(len(walk.rows) * len(walk.columns))
+        frequencies = cells / 2 * significant_share(walk.times, walk.tilt)
+        by_coins = _SECONDS_PER_CELL * float(np.sum(walk.times)) * cells
+        by_frequencies = _SECONDS_PER_FREQUENCY * len(walk.times) * frequencies
+        if by_coins < by_frequencies and cells * _BYTES_PER_CELL <= self.memory_limit:
+            ready: Convolution | Inversion = Convolution(walk)
+        elif frequencies * BYTES_A_FREQUENCY > self.memory_limit:
+            raise TooLargeError(min(cells * _BYTES_PER_CELL, frequencies * BYTES_A_FREQUENCY))
+        else:
+            ready = Inversion(walk, self.memory_limit)
         return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:
@@ -137,22 +147,10 @@ class UnitExchange:
             ends = self.walk.base + rng.binomial(self.walk.times, 0.5, size) @ self.walk.steps
             yield ends[:, 0], ends[:, 1]
 
-    def _ready(self, walk: TiltedWalk) -> Convolution | Inversion:
-        """Prepare sums over regions by the quicker method: convolution or inversion."""
-        cells = float(len(walk.rows) * len(walk.columns))
-        frequencies = cells / 2 * significant_share(walk.times, walk.tilt)
-        by_coins = _SECONDS_PER_CELL * float(np.sum(walk.times)) * cells
-        by_frequencies = _SECONDS_PER_FREQUENCY * len(walk.times) * frequencies
-        if by_coins < by_frequencies and cells * _BYTES_PER_CELL <= self.memory_limit:
-            return Convolution(walk)
-        if frequencies * BYTES_A_FREQUENCY > self.memory_limit:
-            raise TooLargeError(min(cells * _BYTES_PER_CELL, frequencies * BYTES_A_FREQUENCY))
-        return Inversion(walk, self.memory_limit)
-
 
 def _points(walk: Walk) -> float:
     """Return roughly the number of lattice points that a walk visits often."""
-    lattice = Lattice.spanned_by(walk)
+    lattice = Lattice(walk)
     deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
     return float(np.prod(1 + 9 * deviations))
 

@@ -52,27 +52,23 @@ _LARGEST_LOGIT = 30.0
 _SMALLEST_WEIGHT = 1e-6  # relative to the largest; lighter nodes are dropped to save time
 
 
-class _Recalibration(NamedTuple):
-    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes."""
+class Recalibration:
+    """The posterior of the strata's shares of positive items: beta at every node (α, β, τ)."""
 
-    a: Array  # the parameters of the beta distributions: one row per node, one column per stratum
-    b: Array
-    weight: Array  # the posterior probabilities of the nodes, which sum to 1
-    far: float  # P(strata deviate from every recalibration by a factor of two or more)
-
-
-def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
-    """Compute the posterior of the strata's shares of positive items."""
-    logits = np.stack([_representatives(values) for values in confidence])
-    nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
-    a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
-    weight = np.exp(log_weight - log_weight.max())
-    strays = np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION
-    far = np.repeat(strays, len(weight) // len(_DEVIATIONS))
-    share = float(weight @ far / weight.sum())
-    kept = weight > _SMALLEST_WEIGHT
-    weight = weight[kept] / weight[kept].sum()
-    return _Recalibration(a[kept] + positive, b[kept] + labelled - positive, weight, share)
+    def __init__(self, labelled: Array, positive: Array, confidence: Sequence[Array]) -> None:
+        logits = np.stack([_representatives(values) for values in confidence])
+        nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
+        a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
+        weight = np.exp(log_weight - log_weight.max())
+        strays = np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION
+        far = np.repeat(strays, len(weight) // len(_DEVIATIONS))
+        # P(strata deviate from every recalibration by a factor of two or more)
+        self.far = float(weight @ far / weight.sum())
+        kept = weight > _SMALLEST_WEIGHT
+        # the posterior probabilities of the nodes, which sum to 1, and the parameters of the beta
+        # distributions: one row per node, one column per stratum
+        self.weight = weight[kept] / weight[kept].sum()
+        self.a, self.b = a[kept] + positive, b[kept] + labelled - positive
 
 
 def _representatives(confidence: Array) -> Array:
@@ -229,7 +225,7 @@ class ItemStrata:
         self.confidence = self.recalibration = None  # the latter: the posterior of the shares
         if confidence is not None:
             self.confidence = [np.asarray(own, np.float64) for own in confidence]
-            self.recalibration = recalibrate(self.labelled, self.positive, self.confidence)
+            self.recalibration = Recalibration(self.labelled, self.positive, self.confidence)
         # True if the confidences probably contradict the labels
         self.contradicted = self.recalibration is not None and self.recalibration.far > 0.5
 

@@ -20,7 +20,7 @@ from probative.options import sign
 from probative.results.surveys import Look, Looks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -487,10 +487,11 @@ def stratified_looks(
         )
     planned = np.asarray(planned, dtype=np.float64)
     wealth = Wealth(planned_grid(float(planned.sum()), level))
+    how: dict[str, Any] = {"metric": metric, "level": level, "beta": beta, "by": by}
     start, decided = 0, None
     for place, end in enumerate(ends, 1):
         so_far = units.first(end)
-        look, more = _Pool(so_far, metric, level, beta, planned).look(place, by)
+        look, more = _look_at(so_far, planned, place, **how)
         if len(units.systems) == 1:
             yield look
             continue
@@ -539,83 +540,84 @@ def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Arr
     return chance
 
 
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """The estimate of a pool at one look, from the units labelled so far."""
+def _look_at(
+    units: LabelledUnits,
+    planned: Array,
+    place: int,
+    *,
+    metric: str,
+    level: float,
+    beta: float,
+    by: str,
+) -> tuple[Look, int | None]:
+    """Return the look at the units so far, and how many more would decide the comparison."""
+    two = len(units.systems) > 1
+    least, most = (-span(metric), span(metric)) if two else bounds(metric)
+    sizes = units.sizes
+    look = Look(
+        look=place,
+        metric=metric,
+        level=level,
+        by=by,
+        units=len(units.number),
+        estimate=math.nan,
+        low=least,
+        high=most,
+        score_a=math.nan if two else None,
+        score_b=math.nan if two else None,
+        planned=round(float(planned.sum())),
+        pool=int(sizes.sum()),
+    )
+    drawn = np.bincount(units.stratum, minlength=len(sizes))
+    if np.any((drawn == 0) & (sizes > 0)):
+        return replace(look, note=_UNSEEN), None
+    draw = Draw(units.stratum, sizes)
+    how: dict[str, Any] = {"level": level, "beta": beta, "disputed": units.disputed}
+    scores = PoolScores(units.systems, draw, metric, **how)
+    projection = scores.difference() if two else scores.score()
+    estimate, note = projection.estimate, projection.notes[0] if projection.notes else None
+    of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]
+    look = replace(look, estimate=estimate, score_a=of_two[0], score_b=of_two[1])
+    if draw.is_census:
+        return replace(look, low=estimate, high=estimate), None
+    rows = (contributions_of(own, metric, beta=beta) for own in units.systems)
+    alike = math.isnan(estimate) or not projection.standard_error > 0
+    if np.count_nonzero(np.any([y > 0 for _, y in rows], axis=0)) < FEWEST:
+        return replace(look, note=_TOO_FEW), None
+    if np.any((drawn < 2) & (sizes > drawn)):
+        return replace(look, note=_UNSEEN), None
+    if alike or projection.no_evidence:
+        return replace(look, note=_ALL_EQUAL), None
 
-    units: LabelledUnits
-    metric: str
-    level: float
-    beta: float
-    planned: Array
-
-    def look(self, number: int, by: str) -> tuple[Look, int | None]:
-        """Return the look, and how many more units would decide the comparison."""
-        two = len(self.units.systems) > 1
-        least, most = (-span(self.metric), span(self.metric)) if two else bounds(self.metric)
-        units, sizes = self.units, self.units.sizes
-        look = Look(
-            look=number,
-            metric=self.metric,
-            level=self.level,
-            by=by,
-            units=len(units.number),
-            estimate=math.nan,
-            low=least,
-            high=most,
-            score_a=math.nan if two else None,
-            score_b=math.nan if two else None,
-            planned=round(float(self.planned.sum())),
-            pool=int(sizes.sum()),
-        )
-        drawn = np.bincount(units.stratum, minlength=len(sizes))
-        if np.any((drawn == 0) & (sizes > 0)):
-            return replace(look, note=_UNSEEN), None
-        draw = Draw(units.stratum, sizes)
-        how: dict[str, Any] = {"level": self.level, "beta": self.beta, "disputed": units.disputed}
-        scores = PoolScores(units.systems, draw, self.metric, **how)
-        projection = scores.difference() if two else scores.score()
-        estimate, note = projection.estimate, projection.notes[0] if projection.notes else None
-        of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]
-        look = replace(look, estimate=estimate, score_a=of_two[0], score_b=of_two[1])
-        if draw.is_census:
-            return replace(look, low=estimate, high=estimate), None
-        rows = (contributions_of(own, self.metric, beta=self.beta) for own in units.systems)
-        alike = math.isnan(estimate) or not projection.standard_error > 0
-        if np.count_nonzero(np.any([y > 0 for _, y in rows], axis=0)) < FEWEST:
-            return replace(look, note=_TOO_FEW), None
-        if np.any((drawn < 2) & (sizes > drawn)):
-            return replace(look, note=_UNSEEN), None
-        if alike or projection.no_evidence:
-            return replace(look, note=_ALL_EQUAL), None
-        reach = self._reach(projection, draw, drawn)
-        look = replace(look, low=max(least, estimate - reach), high=min(most, estimate + reach))
-        return replace(look, note=note), self._more(projection, draw) if two else None
-
-    def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
+    def half_length(number: NDArray[Any]) -> float:
         """Compute the half length of the interval with `number` units of every stratum."""
         # it is tightest at the information (one over the variance) of the planned units
-        then, planned = (_variance(projection, draw, units) for units in (number, self.planned))
+        then, at_plan = (_variance(projection, draw, own) for own in (number, planned))
         if not then > 0:
             return 0.0
-        information = planned / then if planned > 0 else number.sum() / self.planned.sum()
+        information = at_plan / then if at_plan > 0 else number.sum() / planned.sum()
         freedom = projection.degrees_of_freedom
-        return _student_reach(information, 1.0, self.level, freedom) * math.sqrt(then)
+        return _student_reach(information, 1.0, level, freedom) * math.sqrt(then)
 
-    def _more(self, projection: Projection, draw: Draw) -> int | None:
-        """Forecast how many more units, in equal proportions, would decide the test."""
-        if projection.estimate == 0:
-            return None
-        low, high = 1.0, float(np.max(draw.sizes / draw.drawn))
-        for _ in range(_BISECTIONS_OF_SAMPLE_SIZE):
-            middle = (low + high) / 2
-            number = np.minimum(draw.sizes, middle * draw.drawn)
-            if self._reach(projection, draw, number) < abs(projection.estimate):
-                high = middle
-            else:
-                low = middle
-        more = float(np.minimum(draw.sizes, high * draw.drawn).sum()) - draw.labelled
-        return max(1, math.ceil(more))
+    half = half_length(drawn)
+    look = replace(look, low=max(least, estimate - half), high=min(most, estimate + half))
+    return replace(look, note=note), _more(estimate, draw, half_length) if two else None
+
+
+def _more(estimate: float, draw: Draw, half_length: Callable[[Any], float]) -> int | None:
+    """Forecast how many more units, in equal proportions, would decide the test."""
+    if estimate == 0:
+        return None
+    low, high = 1.0, float(np.max(draw.sizes / draw.drawn))
+    for _ in range(_BISECTIONS_OF_SAMPLE_SIZE):
+        middle = (low + high) / 2
+        number = np.minimum(draw.sizes, middle * draw.drawn)
+        if half_length(number) < abs(estimate):
+            high = middle
+        else:
+            low = middle
+    more = float(np.minimum(draw.sizes, high * draw.drawn).sum()) - draw.labelled
+    return max(1, math.ceil(more))
 
 
 def _variance(projection: Projection, draw: Draw, number: NDArray[Any]) -> float:

@@ -279,15 +279,6 @@ class _Target:
         open_ = bool(np.any(draw.rest[draw.stratum[~self.empty]] > 0))
         return draw.is_census or not (self.miss or open_)
 
-    def leans_on_the_least(self, spread: Spread, draw: Draw, *, finite: bool) -> bool:
-        """Return True if the lower bound makes up much of the variance that a judge leaves."""
-        # a judge with rare but large errors looks perfect in most samples
-        if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
-            return False
-        seen = Spread(self.moves, draw, finite=finite, judged=self.judged)
-        much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
-        return bool(seen.by_stratum.sum() < much)
-
     def least(self, draw: Draw) -> Array:
         """Return a lower bound of the variance of the units of every stratum."""
         # The variance as if half a unit more had gone wrong, its squared influence taken between
@@ -397,8 +388,13 @@ class PoolScores:
         value = float(np.clip(target.value + shift, *between))
         low, high = limits(value, spread)
         doubts = [*_find_doubts(spread, draw)] if low < high else []
-        if target.leans_on_the_least(spread, draw, finite=finite):
-            doubts.append(_SELDOM_WRONG)
+        if target.judged is not None and target.judged.lost.any() and spread.variance > 0:
+            # a judge with rare but large errors looks perfect in most samples: the lower bound
+            # makes up much of the variance that it leaves
+            seen = Spread(target.moves, draw, finite=finite, judged=target.judged)
+            much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
+            if seen.by_stratum.sum() < much:
+                doubts.append(_SELDOM_WRONG)
         return Projection(
             value,
             low,
@@ -485,16 +481,13 @@ class Judge:
         beta: float,
     ) -> list[_Judged]:
         """Regress the influences of labelled units on those that the judge's opinion gives."""
-        opinions = []
+        given = []
         for system_counts, (score, _), total in zip(self.counts, scores, totals, strict=True):
             x, y = contributions(system_counts, metric, at=total, beta=beta)
             _, bottom = contributions(total, metric, at=total, beta=beta)
-            opinions.append((x - score * y) / bottom)
-        values = np.stack([moves for _, moves in scores], axis=1)
-        return self._regress(values, np.stack(opinions, axis=1), draw)
-
-    def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[_Judged]:
-        """Fit slopes within each stratum, on all systems' opinions so that differences agree."""
+            given.append((x - score * y) / bottom)
+        # slopes within each stratum, on all systems' opinions so that differences agree
+        opinions, values = np.stack(given, axis=1), np.stack([moves for _, moves in scores], axis=1)
         residuals, shift = values.copy(), np.zeros(values.shape[1])
         lost = np.zeros(len(draw.sizes))
         for h in np.flatnonzero((draw.rest > 0) & (draw.drawn > 0)):

@@ -63,20 +63,14 @@ class Walk:
         return least, most
 
 
-@dataclass(frozen=True)
 class Lattice:
     """The lattice of points (a·i, c·i + e·j) that steps reach; a or e is 0 on a line."""
 
     # Rows of equal x stay rows of equal i, and f rises along them with j. The grid has no
     # unreachable points if the steps share a period, and one dimension if they share a direction.
 
-    a: int
-    c: int
-    e: int
-
-    @classmethod
-    def spanned_by(cls, walk: Walk) -> Lattice:
-        """Reduce the steps to a basis by Euclid's algorithm, and shear it upright."""
+    def __init__(self, walk: Walk) -> None:
+        # reduce the steps to a basis by Euclid's algorithm, and shear it upright
         a = c = e = 0
         for step in walk.steps.tolist():
             x, f = step
@@ -90,7 +84,7 @@ class Lattice:
             weight = walk.times * i
             slope = weight @ walk.steps[:, 1] / (weight @ i)
             c += e * round((float(slope) - c) / e)
-        return cls(a, c, e)
+        self.a, self.c, self.e = a, c, e
 
     def coordinates(self, points: Ints) -> Ints:
         """Convert points (x, f) to (i, j)."""
@@ -205,7 +199,7 @@ class TiltedWalk:
 
     def __init__(self, walk: Walk, tau: Array) -> None:
         self.walk = walk
-        self.lattice = Lattice.spanned_by(walk)
+        self.lattice = Lattice(walk)
         a, c, e = self.lattice.a, self.lattice.c, self.lattice.e
         self.tau = np.array([tau[0] * a + tau[1] * c, tau[1] * e])
         self.steps, self.times = self.lattice.coordinates(walk.steps), walk.times

@@ -364,7 +364,7 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
             f"gold: all {len(scored.is_positive):,} items are {scored.positive!r}; expected those "
             f"of another class, too: without any, every threshold has precision 1"
         )
-    ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
+    ranked = [Ranked(scored.is_positive, own, scored.units) for own in scored.scores]
     # the same folds for all systems, so that chance does not distinguish near-copies
     if not isinstance(options.rng, int):
         options = replace(options, rng=int(random_generator(options.rng).integers(2**32)))

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.matched import Matched
-    from probative.reading.columns import Layout
     from probative.reading.source import Source
     from probative.surveys.design import Design
     from probative.surveys.pool import Pool
@@ -64,24 +63,29 @@ _BLANK = "_"  # not a tag in any scheme
 _KEPT_COMMENTS = (b"# sent_id", b"# text =")
 
 
-@dataclass(frozen=True, eq=False)
 class _ColumnBlanks:
     """A column file of which only some columns are written."""
 
-    shape: Layout  # its lines and columns
-    columns: tuple[int, ...]  # that are written, from 0
-    text: Text
     notes: tuple[str, ...] = ()
+    # how to read an annotated file
+    written: ClassVar[dict[str, Any]] = {"format": "columns", "column": -1, "blank": _BLANK}
 
-    @property
-    def n_parts(self) -> int:
-        """Return the number of sentences."""
-        return self.text.n_sentences
-
-    @property
-    def written(self) -> dict[str, Any]:
-        """Return how to read an annotated file."""
-        return {"format": "columns", "column": -1, "blank": _BLANK}
+    def __init__(self, opened: Input, keep: Sequence[int | str], *, is_output: bool) -> None:
+        self.shape = shape = opened.layout
+        token = shape.token_column
+        if token is None and is_output:
+            raise opened.source.error(
+                "holds tags and no tokens; expected the tokens of the pool in a file of their own"
+            )
+        token = token or 0
+        if shape.width > 1 and share_of_tags(shape, token) > 0.5:
+            raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
+        start, end = shape.table.column(token, shape.rows)
+        self.text = replace(shape.text, start=start, end=end)
+        self.n_parts = self.text.n_sentences
+        numbers = [0] if shape.numbered and token else []
+        more = [_kept(opened, column) for column in keep]
+        self.columns = [*dict.fromkeys([*numbers, token, *more])]  # that are written, from 0
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the lines of some sentences, with a blank last column for tags."""
@@ -112,24 +116,6 @@ class _ColumnBlanks:
         """Return the comments of a sentence that start so, for formats that have comments."""
         lines = self.text.raw(part).split(b"\n") if self.shape.numbered else []
         return [line.decode().rstrip("\r") for line in lines if line.startswith(starts)]
-
-
-def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
-    """Find the tokens of a column file; refuse one without tokens."""
-    shape = opened.layout
-    token = shape.token_column
-    if token is None and is_output:
-        raise opened.source.error(
-            "holds tags and no tokens; expected the tokens of the pool in a file of their own"
-        )
-    token = token or 0
-    if shape.width > 1 and share_of_tags(shape, token) > 0.5:
-        raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
-    start, end = shape.table.column(token, shape.rows)
-    text = replace(shape.text, start=start, end=end)
-    numbers = [0] if shape.numbered and token else []
-    more = [_kept(opened, column) for column in keep]
-    return _ColumnBlanks(shape, tuple(dict.fromkeys([*numbers, token, *more])), text)
 
 
 def _kept(opened: Input, column: int | str) -> int:
@@ -164,7 +150,7 @@ _DELIMITED = ("csv", "tsv")
 _GOLD_KEY = "gold"  # what annotators fill in for records
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _TableBlanks:
     """Rows of a table of which only some columns are written."""
 
@@ -179,17 +165,12 @@ class _TableBlanks:
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
-    @property
-    def n_parts(self) -> int:
-        """Return the number of units as read."""
+    def __post_init__(self) -> None:
         part = self.part_of_row
-        return len(self.rows) if part is None else int(part.max(initial=-1)) + 1
-
-    @property
-    def written(self) -> dict[str, Any]:
-        """Return how to read an annotated file."""
+        self.n_parts = len(self.rows) if part is None else int(part.max(initial=-1)) + 1
+        # how to read an annotated file
         blank = "" if self.kind in _DELIMITED else None
-        return {"format": self.form, "column": self.answer, "blank": blank}
+        self.written = {"format": self.form, "column": self.answer, "blank": blank}
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the rows of some units, with an empty last column for gold."""
@@ -199,14 +180,10 @@ class _TableBlanks:
         rows = [self.rows[i] for i in chosen.tolist()]
         names = (*self.names, self.answer)
         if self.kind in _DELIMITED:
-            text, quoted = io.StringIO(), self.kind == "csv"
-            writer = csv.writer(
-                text,
-                delimiter=self.delimiter,
-                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-                lineterminator="\n",
-                quotechar='"' if quoted else None,
-            )
+            text = io.StringIO()
+            plain: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "quotechar": None}
+            how = {} if self.kind == "csv" else plain
+            writer = csv.writer(text, delimiter=self.delimiter, lineterminator="\n", **how)
             writer.writerows([names, *([*row, ""] for row in rows)])
             return text.getvalue()
         records = [dict(zip(names, (*row, None), strict=True)) for row in rows]
@@ -443,7 +420,7 @@ def open_blanks(
             f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
         )
     if form in ("columns", "conllu"):
-        blanks: Blanks = _open_columns(opened, keep, is_output=bool(same))
+        blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
         blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
@@ -510,11 +487,6 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
         )
 
 
-def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
-    """Return the file of some units, in the encoding of the outputs."""
-    return blanks.write(pool.parts_of(units)).encode(pool.reading.encoding or "utf-8")
-
-
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
     """Count what is still blank in an annotated file; `written` is the entry of its design."""
     if Path(path).is_dir():
@@ -540,65 +512,59 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
 # is no longer a random sample.
 
 
-@dataclass(frozen=True, eq=False)
 class Annotated:
-    """The counts of the annotated units of a sample."""
+    """The counts of the annotated units of the first draws of a sample."""
 
-    counts: tuple[Counts, ...]  # of each system, one row per drawn unit, as in the design
-    matched: Matched  # the outputs, to the annotations of the first file
-    positives: float  # items in the annotations
-    notes: tuple[str, ...]
-
-
-def _read_annotated(
-    design: Design, pool: Pool, annotated: Sequence[Any], batches: int
-) -> Annotated:
-    """Read the annotations of the first draws of a sample, and compute the counts of each unit."""
-    # `annotated`: files, lists of files, or any gold that `score` takes; together each unit once
-    units = design.units
-    meant = units.number[units.batch < batches]
-    parts = pool.parts_of(meant)
-    files: list[Any] = []
-    for given in annotated:
-        # a list of texts holds labels if the outputs came from Python, and files if they are files
-        several = isinstance(given, (list, tuple)) and given and all(map(is_path, given))
-        are_files = several and (
-            design.task == "entities"
-            or any(isinstance(path, Path) for path in given)
-            or all(output.path for output in design.outputs)
-        )
-        files += given if are_files else [given]
-    sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
-    if not sides:
-        raise InputError("annotated: missing; expected the annotated sample")
-    places, notes = _find(sides, pool, parts, design)
-    row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
-    row_of_unit[meant] = np.arange(len(meant))
-    tables = np.zeros((len(pool.names), len(meant), 4))
-    matches: list[Matched] = []
-    with_tn = True
-    for side, side_places in zip(sides, places, strict=True):
-        own = parts[side_places]
-        try:
-            matched = pool.match(side, own)
-        except InputError as error:
-            found, expected, _ = str(error).partition("; expected the same labels")
-            if not expected:
-                raise
-            wanted = "expected annotations with the labels of the outputs"
-            raise InputError(f"{found}; {wanted}") from None
-        for number, table in enumerate(tables):
-            counts = matched.items.counts(number, by="sentence")
-            with_tn = with_tn and counts.tn is not None
-            tn = 0 * counts.tp if counts.tn is None else counts.tn
-            cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
-            np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
-        known = {note for output in matched.systems for note in output.notes}
-        notes += [note for note in matched.notes if note not in known]  # the pool has shown these
-        matches.append(matched)
-    counts_of_all = tuple(Counts(*(table.T if with_tn else table.T[:3])) for table in tables)
-    positives = sum(float(matched.items.positives) for matched in matches)
-    return Annotated(counts_of_all, matches[0], positives, tuple(dict.fromkeys(notes)))
+    def __init__(self, design: Design, pool: Pool, annotated: Sequence[Any], batches: int) -> None:
+        # `annotated`: files, lists of files, or any gold that `score` takes; each unit once
+        units = design.units
+        meant = units.number[units.batch < batches]
+        parts = pool.parts_of(meant)
+        files: list[Any] = []
+        for given in annotated:
+            # a list of texts holds labels if the outputs came from Python, else files
+            several = isinstance(given, (list, tuple)) and given and all(map(is_path, given))
+            are_files = several and (
+                design.task == "entities"
+                or any(isinstance(path, Path) for path in given)
+                or all(output.path for output in design.outputs)
+            )
+            files += given if are_files else [given]
+        sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
+        if not sides:
+            raise InputError("annotated: missing; expected the annotated sample")
+        places, notes = _find(sides, pool, parts, design)
+        row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
+        row_of_unit[meant] = np.arange(len(meant))
+        tables = np.zeros((len(pool.names), len(meant), 4))
+        matches: list[Matched] = []
+        with_tn = True
+        for side, side_places in zip(sides, places, strict=True):
+            own = parts[side_places]
+            try:
+                matched = pool.match(side, own)
+            except InputError as error:
+                found, expected, _ = str(error).partition("; expected the same labels")
+                if not expected:
+                    raise
+                wanted = "expected annotations with the labels of the outputs"
+                raise InputError(f"{found}; {wanted}") from None
+            for number, table in enumerate(tables):
+                counts = matched.items.counts(number, by="sentence")
+                with_tn = with_tn and counts.tn is not None
+                tn = 0 * counts.tp if counts.tn is None else counts.tn
+                cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
+                np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
+            known = {note for output in matched.systems for note in output.notes}
+            notes += [
+                note for note in matched.notes if note not in known
+            ]  # the pool has shown these
+            matches.append(matched)
+        # of each system, one row per drawn unit, as in the design
+        self.counts = [Counts(*(table.T if with_tn else table.T[:3])) for table in tables]
+        self.matched = matches[0]  # the outputs, to the annotations of the first file
+        self.positives = sum(float(own.items.positives) for own in matches)
+        self.notes = [*dict.fromkeys(notes)]
 
 
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
@@ -606,14 +572,15 @@ def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[in
     # units of a draw that somebody labelled first need not be a random part of it
     draws = len(design.batches)
     try:
-        return draws, _read_annotated(design, pool, annotated, draws)
+        return draws, Annotated(design, pool, annotated, draws)
     except InputError:
         for done in range(draws - 1, 0, -1):
             with suppress(InputError):  # the error of reading all draws is reported
-                found = _read_annotated(design, pool, annotated, done)
+                found = Annotated(design, pool, annotated, done)
                 to_come = counted(sum(map(sum, design.batches[done:])), design.unit)
                 note = f"{done} of {draws} draws are annotated; {to_come} are still to come"
-                return done, replace(found, notes=(*found.notes, note))
+                found.notes.append(note)
+                return done, found
         raise
 
 

@@ -131,7 +131,7 @@ class PoolScore(PairScore):
 
         def estimated(a: int, b: int) -> Any:
             projection = self.scores.difference(a, b)
-            if self._is_same(a, b):  # the difference is 0, whatever the labels are
+            if self.survey.pool.is_same(a, b):  # the difference is 0, whatever the labels are
                 return replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
             items = self.survey.items
             if items is None:
@@ -151,11 +151,11 @@ class PoolScore(PairScore):
     def posterior(self, i: int, j: int) -> StudentPosterior | LimitsPosterior:
         """Return Student's distribution of the difference, or one from its interval."""
         found, most = self._found(i, j), span(self.scores.metric)
-        if self.survey.items is not None and not self._is_same(i, j):
+        if self.survey.items is not None and not self.survey.pool.is_same(i, j):
             limits = found.estimate, found.low, found.high
             return LimitsPosterior(*limits, self.survey.options.level, most)
         error, freedom = found.standard_error, found.degrees_of_freedom
-        if self._is_same(i, j) or not error > 0:
+        if self.survey.pool.is_same(i, j) or not error > 0:
             error, freedom = 0.0, inf
         return StudentPosterior(found.estimate, error, freedom, most=most)
 
@@ -182,7 +182,7 @@ class PoolScore(PairScore):
         notes = self._found(i, j).notes
         found |= {
             "positives": round(self.survey.answers.positives),
-            "identical": self._is_same(i, j),
+            "identical": self.survey.pool.is_same(i, j),
             "observed_units": self.survey.draw.labelled,
             "match": match_of(self.survey.answers.matched),
             "unknown": notes[0] if self._lacks_evidence(i, j) and notes else None,
@@ -190,12 +190,11 @@ class PoolScore(PairScore):
         }
         return EstimatedDifference(**found)
 
-    def _is_same(self, a: int, b: int) -> bool:
-        return self.survey.pool.is_same(a, b)
-
     def _lacks_evidence(self, a: int, b: int) -> bool:
         found = self._found(a, b)
-        return not self._is_same(a, b) and self.survey.items is None and found.no_evidence
+        return (
+            not self.survey.pool.is_same(a, b) and self.survey.items is None and found.no_evidence
+        )
 
     def _is_open(self, a: int, b: int) -> bool:
         """Return True if there is no probability of the difference."""

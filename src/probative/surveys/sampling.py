@@ -25,7 +25,7 @@ from probative.options import SampleOptions
 from probative.reading.annotations import LabelSets
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
-from probative.surveys.blanks import encoded, open_blanks
+from probative.surveys.blanks import open_blanks
 from probative.surveys.design import (
     GOALS,
     Design,
@@ -36,7 +36,7 @@ from probative.surveys.design import (
     read_design,
 )
 from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
-from probative.surveys.strata import draw_numbers, evidence_of, expect, layers_of, numbers_of
+from probative.surveys.strata import Expected, draw_numbers, evidence_of, layers_of, numbers_of
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
     from probative.surveys.blanks import Blanks
     from probative.surveys.pool import Pool
-    from probative.surveys.strata import Expected
 
 
 # --- The files of a sample and its result
@@ -121,7 +120,8 @@ def _finish(
     reach = 2 * float(special.ndtri(0.5 + options.level / 2)) / expected.scale
     new = design.units.number[design.units.batch == len(design.batches) - 1]
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, new), design, files)
+        content = blanks.write(pool.parts_of(new))
+        _write_both(content.encode(pool.reading.encoding or "utf-8"), design, files)
     # how tags were read
     scheme = pool.matched.scheme
     read = () if scheme is None else (scheme, pool.reading.repair)
@@ -188,7 +188,7 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     files = None if asked.to is None else _targets_of(asked.to, path)
     pool = read_again(old, folder, outputs=outputs or None, judge=asked.judge, scores=asked.scores)
     evidence, notes = evidence_of(pool, asked.pilot, old.units.number)
-    expected = expect(pool, old.goal, evidence)
+    expected = Expected(pool, old.goal, evidence)
     # allocate the units as well as the earlier draws allow
     before = [stratum.drawn for stratum in old.strata]
     looked_at, basis = list(old.strata), old.basis
@@ -370,7 +370,7 @@ def _draw(corpus: Any, asked: _Asked) -> Sampled:
         raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
     blanks = _open_corpus(corpus, pool, outputs, options.keep, asked.to)
     evidence, notes = evidence_of(pool, asked.pilot)
-    expected = expect(pool, goal, evidence)
+    expected = Expected(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
     drawn, least = numbers_of(layers, expected, size)
     strata = tuple(

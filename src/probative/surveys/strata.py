@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -314,20 +313,55 @@ class _Evidence:
         self.g = number(right)  # items to be found
 
 
-@dataclass(frozen=True, eq=False)
 class Expected:
     """The expected mean and variance of every e (one row per system or pair) and unit, in items."""
 
-    mean: Floats
-    variance: Floats
-    n_goals: int  # the rows that are the goal; the others are the scores beside differences
-    scale: float  # the divisor of e that turns items into changes of F1
-    observed: Floats | None  # e of units with evidence, in the same rows
-    evidence: _Evidence | None
-    why: str  # the basis: "guess", "scores", "pilot" or "judge"
-    reach: Floats  # the most that every unit could change the goal, in items
-    alone: Floats  # the spread that every unit would have for the allocation as its own stratum
-    overall: float  # the standard deviation of the goal among all units of the pool
+    def __init__(self, pool: Pool, goal: str, evidence: _Evidence | None = None) -> None:
+        right, missed = _chances(pool, evidence), _missed(pool, evidence)
+        says, weight = pool.says, pool.weight
+        returned = pool.returned.sum(axis=1)
+        expected = (weight * says * right).sum(axis=1)
+        total = float((weight * right).sum()) + float(missed.sum())
+        if pool.matched.all_classes:
+            total = float(len(pool.matched.gold))  # every item has exactly one label
+        # the gradients in items, those of the goal first
+        below = np.maximum(returned + total, 1.0)
+        scores = np.zeros((len(says), len(says) + 1))
+        scores[:, :-1] = np.diag(2 / below)
+        scores[:, -1] = -(2 * expected / below) / below
+        self.scale = float(below.mean()) / 2  # the divisor that turns items into changes of F1
+        pairs = combinations(range(len(says)), 2) if goal == "difference" else ()
+        gaps = [scores[b] - scores[a] for a, b in pairs]
+        # the rows that are the goal; the others are the scores beside differences
+        self.n_goals = len(gaps) or len(scores)
+        contrasts = np.stack([*gaps, *scores]) * self.scale
+        to_find = np.zeros(len(contrasts)) if pool.matched.all_classes else contrasts[:, -1]
+        item = contrasts[:, :-1] @ says + to_find[:, None]
+        unit, n_units = pool.unit_of_item, pool.n_units
+
+        def by_unit(values: Floats) -> Floats:
+            return np.stack([np.bincount(unit, weights=row, minlength=n_units) for row in values])
+
+        self.mean = by_unit(weight * item * right) + to_find[:, None] * missed
+        unsure = missed * (1 - np.minimum(missed, 1)) if pool.is_single else missed
+        items = by_unit((weight * item) ** 2 * right * (1 - right))
+        self.variance = items + to_find[:, None] ** 2 * unsure
+        if pool.doubt is not None and pool.probability is None:
+            self.variance = self.variance * _relative(pool.doubt)
+        self.evidence, self.observed = evidence, None  # e of units with evidence, in the same rows
+        if evidence is not None:
+            self.observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
+        # the basis: "guess", "scores", "pilot" or "judge"
+        self.why = evidence.source if evidence else "guess" if pool.doubt is None else "scores"
+        # the most that every unit could change the goal, in items
+        self.reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
+        # the spread that every unit would have for the allocation as its own stratum
+        of_goals, of_scores = np.split(self.variance, [self.n_goals])
+        beside = _WEIGHT_OF_SCORES * of_scores.mean(axis=0) if len(of_scores) else 0.0
+        self.alone = np.asarray(np.sqrt(of_goals.mean(axis=0) + beside))
+        # the standard deviation of the goal among all units of the pool
+        every = (self.mean.var(axis=1) + self.variance.mean(axis=1))[: self.n_goals]
+        self.overall = float(np.sqrt(every.mean()))
 
     def spreads(self, units: NDArray[np.intp]) -> tuple[float, float]:
         """Return the standard deviation of the goal among units of one stratum, and beside it."""
@@ -345,54 +379,6 @@ class Expected:
     def placing(self, units: NDArray[np.intp]) -> float:
         """Return the spread that decides the allocation."""
         return float(np.hypot(*self.spreads(units)))
-
-
-def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected:
-    """Compute the expected mean and variance of every unit of a pool, for the goal of a sample."""
-    right = _chances(pool, evidence)
-    missed = _missed(pool, evidence)
-    says = pool.says
-    weight = pool.weight
-    returned = pool.returned.sum(axis=1)
-    expected = (weight * says * right).sum(axis=1)
-    total = float((weight * right).sum()) + float(missed.sum())
-    if pool.matched.all_classes:
-        total = float(len(pool.matched.gold))  # every item has exactly one label
-    # the gradients in items, those of the goal first
-    below = np.maximum(returned + total, 1.0)
-    scores = np.zeros((len(says), len(says) + 1))
-    scores[:, :-1] = np.diag(2 / below)
-    scores[:, -1] = -(2 * expected / below) / below
-    scale = float(below.mean()) / 2
-    pairs = combinations(range(len(says)), 2) if goal == "difference" else ()
-    gaps = [scores[b] - scores[a] for a, b in pairs]
-    n_goals = len(gaps) or len(scores)
-    contrasts = np.stack([*gaps, *scores]) * scale
-    to_find = np.zeros(len(contrasts)) if pool.matched.all_classes else contrasts[:, -1]
-    item = contrasts[:, :-1] @ says + to_find[:, None]
-    unit, n_units = pool.unit_of_item, pool.n_units
-
-    def by_unit(values: Floats) -> Floats:
-        return np.stack([np.bincount(unit, weights=row, minlength=n_units) for row in values])
-
-    mean = by_unit(weight * item * right) + to_find[:, None] * missed
-    unsure = missed * (1 - np.minimum(missed, 1)) if pool.is_single else missed
-    items = by_unit((weight * item) ** 2 * right * (1 - right))
-    variance = items + to_find[:, None] ** 2 * unsure
-    if pool.doubt is not None and pool.probability is None:
-        variance = variance * _relative(pool.doubt)
-    observed = None
-    if evidence is not None:
-        observed = contrasts[:, :-1] @ evidence.tp + to_find[:, None] * evidence.g
-    why = evidence.source if evidence else "guess" if pool.doubt is None else "scores"
-    reach = pool.disputed if goal == "difference" else pool.returned.mean(axis=0)
-    of_goals, of_scores = variance[:n_goals], variance[n_goals:]
-    beside = _WEIGHT_OF_SCORES * of_scores.mean(axis=0) if len(of_scores) else 0.0
-    alone = np.asarray(np.sqrt(of_goals.mean(axis=0) + beside))
-    every = (mean.var(axis=1) + variance.mean(axis=1))[:n_goals]
-    overall = float(np.sqrt(every.mean()))
-    known = observed, evidence, why
-    return Expected(mean, variance, n_goals, scale, *known, reach, alone, overall)
 
 
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
