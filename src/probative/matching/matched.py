@@ -350,7 +350,6 @@ def match_inputs(
     answer: Any
     if logs is not None:
         answer, given = logs
-        refuse_unused(choices, answer, separate=False)
     elif systems:
         shared = len(columns) - len(systems) if choices.key else 0
         if shared > 0:  # the gold table holds the first systems too
@@ -370,7 +369,7 @@ def match_inputs(
         )
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
-    if not systems and logs is None:
+    if logs is not None or not systems:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
     if answer.task == "samples":
@@ -437,9 +436,7 @@ def _match_graded(
         units = getattr(choices, "units", None)  # of a plan it is the number of units
         read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
         given = [
-            SystemOutputs(
-                name, sides, tuple(f"run {k + 1}" for k in range(len(sides))) if are_runs else None
-            )
+            SystemOutputs(name, sides, names_of_runs([None] * len(sides)) if are_runs else None)
             for name, sides, are_runs in read
         ]
     else:
