@@ -481,18 +481,13 @@ def _with_human(
     table: Any, given: Sequence[SystemOutputs], cells: Options, choices: GradedOptions
 ) -> list[SystemOutputs]:
     """Add human scores of some items to the scores of a judge."""
-    from probative.reading.scores import (
-        in_places_of,
-        scores_of_labels,
-        scores_of_systems,
-        with_human,
-    )
+    from probative.reading import scores
 
     sides = [side for system in given for side in system.outputs]
     columns = list(choices.columns)
     plain = replace(cells, unit=None, group=None)
     if isinstance(choices.human, Mapping):
-        known = {name: own for name, own, _ in scores_of_systems(choices.human)}
+        known = {name: own for name, own, _ in scores.scores_of_systems(choices.human)}
         for system in given:
             if system.name not in known:
                 raise InputError(f"human: has no scores of {system.name!r}; expected every system")
@@ -505,15 +500,15 @@ def _with_human(
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
         _, of_runs = read_runs_together(choices.human, plain, choices)
-        human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
+        human = [scores.scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
         ids = [str(column) for column in choices.key][:1]
         _, found, _ = both_of(choices.human, plain, columns[0], [*columns, *ids])
-        human = [scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
+        human = [scores.scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
         if ids:
             answer, _, _ = both_of(table, plain, ids[0], ids)
-            human = in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
-    corrected = iter(with_human(sides, human))
+            human = scores.in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
+    corrected = iter(scores.with_human(sides, human))
     return [replace(s, outputs=[next(corrected) for _ in s.outputs]) for s in given]
 
 
