@@ -118,17 +118,12 @@ def _collect_single(
         same &= code == gold
     rest = np.flatnonzero(~same)
     others = collect([(item[rest], code[rest]) for _, code in sides], labels, n_items)
-    number = np.bincount(others.unit, minlength=n_items).astype(np.int32)
-    number += same
-    alone = (np.cumsum(number, dtype=np.int32) - number)[same]  # places of items with one label
-    unit = np.repeat(item, number)
-    differ = np.ones(len(unit), dtype=bool)
-    differ[alone] = False
-    label = np.empty(len(unit), dtype=np.int32)
-    label[alone], label[differ] = gold[same], others.label
-    answer, says = ~differ, np.tile(~differ, (len(sides) - 1, 1))
-    answer[differ], says[:, differ] = others.answer, others.says
-    return Items(unit, label, labels, answer, says, n_items)
+    unit = np.concatenate([item[same], others.unit])
+    order = np.argsort(unit, kind="stable")
+    right = np.ones((len(sides), n_items - len(rest)), dtype=bool)
+    member = np.concatenate([right, [others.answer, *others.says]], axis=1)[:, order]
+    label = np.concatenate([gold[same], others.label])[order]
+    return Items(unit[order], label, labels, member[0], member[1:], n_items)
 
 
 # --- Renaming labels: by a mapping, or by ignoring case
@@ -219,12 +214,12 @@ def by_threshold(
     gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
 ) -> Labels:
     """Return labels from numbers cut at `options.threshold`; refuse fractions without one."""
-    numbers = _scores(system.names)
+    values = [_as_number(n) for n in system.names]
     threshold = options.threshold
     if threshold is None:
-        if numbers is None or _scores(gold.names) is not None:
+        if not _are_fractions(values) or _are_fractions([_as_number(n) for n in gold.names]):
             return system
-        example = next(n for n, x in zip(system.names, numbers, strict=True) if not x.is_integer())
+        example = next(n for n, x in zip(system.names, values, strict=True) if not x.is_integer())
         classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
         cut = "threshold=0.5, or " if len(gold.names) <= 2 else "whole numbers, or "
         raise InputError(
@@ -233,7 +228,6 @@ def by_threshold(
             f"{cut}probability_columns={classes} where every class has a column"
         )
     threshold = finite("threshold", threshold)
-    values = [_as_number(n) for n in system.names]
     wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
     if wrong is not None:
         raise InputError(f"threshold: {name} holds {wrong!r}; expected numbers")
@@ -256,12 +250,9 @@ def by_threshold(
     return replace(system, names=names, codes=codes[system.codes], notes=(*system.notes, note))
 
 
-def _scores(names: Sequence[str]) -> list[float] | None:
-    """Return the names as numbers if all are numbers and some are not whole; else None."""
-    numbers = [_as_number(name) for name in names]
-    if any(map(math.isnan, numbers)) or all(number.is_integer() for number in numbers):
-        return None
-    return numbers
+def _are_fractions(values: Sequence[float]) -> bool:
+    """Return True if none is NaN and some are not whole."""
+    return not any(map(math.isnan, values)) and not all(x.is_integer() for x in values)
 
 
 def _as_number(text: str) -> float:

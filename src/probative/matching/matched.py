@@ -355,7 +355,6 @@ def match_inputs(
     answer: Any
     if logs is not None:
         answer, given = logs
-        refuse_unused(choices, answer, separate=False)
     elif systems:
         shared = len(columns) - len(systems) if choices.key else 0
         if shared > 0:  # the gold table holds the first systems too
@@ -375,7 +374,7 @@ def match_inputs(
         )
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
-    if not systems and logs is None:
+    if logs is not None or not systems:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
     if answer.task == "samples":
@@ -442,9 +441,7 @@ def _match_graded(
         units = getattr(choices, "units", None)  # of a plan it is the number of units
         read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
         given = [
-            SystemOutputs(
-                name, sides, tuple(f"run {k + 1}" for k in range(len(sides))) if are_runs else None
-            )
+            SystemOutputs(name, sides, names_of_runs([None] * len(sides)) if are_runs else None)
             for name, sides, are_runs in read
         ]
     else:
@@ -490,18 +487,13 @@ def _with_human(
     table: Any, given: Sequence[SystemOutputs], cells: Options, choices: GradedOptions
 ) -> list[SystemOutputs]:
     """Add human scores of some items to the scores of a judge."""
-    from probative.reading.scores import (
-        in_places_of,
-        scores_of_labels,
-        scores_of_systems,
-        with_human,
-    )
+    from probative.reading import scores
 
     sides = [side for system in given for side in system.outputs]
     columns = list(choices.columns)
     plain = replace(cells, unit=None, group=None)
     if isinstance(choices.human, Mapping):
-        known = {name: own for name, own, _ in scores_of_systems(choices.human)}
+        known = {name: own for name, own, _ in scores.scores_of_systems(choices.human)}
         for system in given:
             if system.name not in known:
                 raise InputError(f"human: has no scores of {system.name!r}; expected every system")
@@ -514,15 +506,15 @@ def _with_human(
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
         _, of_runs = read_runs_together(choices.human, plain, choices)
-        human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
+        human = [scores.scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
         ids = [str(column) for column in choices.key][:1]
         _, found, _ = both_of(choices.human, plain, columns[0], [*columns, *ids])
-        human = [scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
+        human = [scores.scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
         if ids:
             answer, _, _ = both_of(table, plain, ids[0], ids)
-            human = in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
-    corrected = iter(with_human(sides, human))
+            human = scores.in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
+    corrected = iter(scores.with_human(sides, human))
     return [replace(s, outputs=[next(corrected) for _ in s.outputs]) for s in given]
 
 

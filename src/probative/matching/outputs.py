@@ -293,10 +293,9 @@ def read_record_logs(
         if any(o != g for o, g in zip(own, gold.documents, strict=True) if o or not partial):
             raise InputError(f"has other targets than {paths[0]}; expected the same gold", path)
         for name, outputs in log.systems.items():
-            runs = tuple(f"run {k}" for k in range(1, len(outputs) + 1))
-            called = name or short_name(path)
-            several = runs if len(runs) > 1 else None
-            given.append(SystemOutputs(called, outputs, several, (None,) * len(outputs)))
+            files = (None,) * len(outputs)
+            several = names_of_runs(files) if len(files) > 1 else None
+            given.append(SystemOutputs(name or short_name(path), outputs, several, files))
     return None if gold is None else (gold, given)
 
 

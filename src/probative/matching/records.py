@@ -1,14 +1,10 @@
 """Match JSON records with gold, field by field.
 
-A field is a path and a scalar value: ``vendor.name``, ``items[].qty``. `match_records` compares
-the records of several systems with gold and returns items: one for each gold field, right or not,
-and one for each distinct wrong value of a document. The unit of an item is its document, its label
-is its path.
-
-Null, blank text, empty lists and empty objects mean "not there". Equality is exact by JSON type,
-unless `RecordRules` says otherwise for a path. Lists of scalars are multisets; the rows of a list
-of objects are aligned so that as many fields as possible are equal. This also maximises F1, because
-the numbers of gold fields and of returned fields do not depend on the alignment.
+A field is a path and a scalar value: ``vendor.name``, ``items[].qty``. The items are the gold
+fields, right or not, and the distinct wrong values of a document, with documents as units and paths
+as labels. Null, blank text, empty lists and empty objects mean "not there". Lists of scalars are
+multisets; the rows of a list of objects are aligned so that as many fields as possible are equal,
+which maximises F1, as the numbers of fields do not depend on the alignment.
 """
 
 from __future__ import annotations

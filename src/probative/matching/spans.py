@@ -251,7 +251,7 @@ def _first_come(pairs: Ints, n_gold: int, n_system: int) -> NDArray[np.intp]:
             break
     chosen = []  # of the rest, one by one
     served, used = set(), set()
-    for number, own, other in np.stack([alive, *pairs[:, alive]], axis=1).tolist():
+    for number, own, other in zip(alive.tolist(), *pairs[:, alive].tolist(), strict=True):
         if own not in served and other not in used:
             served.add(own)
             used.add(other)

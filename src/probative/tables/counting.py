@@ -465,10 +465,9 @@ class _Counted:
             names = statistics_of(len(self.asked.systems))
             sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
         size = len(rows[NUMBER])
-        group: list[int | None] = [None] * size
-        if groups:
-            at = {key: i for i, key in enumerate(self.groups)}
-            group = [at[key] for key in group_keys(rows, groups, size, single=self.asked.single_by)]
+        at = {key: i for i, key in enumerate(self.groups)} if groups else {}
+        keys = group_keys(rows, groups, size, single=self.asked.single_by)
+        group = [at.get(key) for key in keys]
         labels = [positive] * size
         if positive is None:
             labels = [None if label == ALL else str(label) for label in rows["label"]]

@@ -1,7 +1,4 @@
-"""Build the aggregate queries: distinct rows and distinct units with their counts.
-
-`count_cells` is one GROUP BY over groups and labels; it is all that items need. If items belong to
-units, `count_units` sums the rows of every unit and merges equal units, both in the engine.
+"""Build the aggregate queries: distinct rows, and distinct units, with their counts.
 
 A unit is described by sums over its rows. For one class that counts as "yes": the number of rows,
 of positives, and for every system of returned and of correctly returned rows; for every pair of
