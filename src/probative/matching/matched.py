@@ -138,12 +138,6 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
             codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
             part = replace(part, codes=codes, names=(NOTHING, *side.names))
         return cast("Labels", part)
-    row = np.full(len(side), -1, dtype=np.int64)
-    row[places[~lost]] = np.flatnonzero(~lost)
-    new = row[side.item]
-    order = np.lexsort((side.codes, new))
-    order = order[new[order] >= 0]
-    part = replace(part, item=new[order].astype(np.int32), codes=side.codes[order])
     return cast("LabelSets", part)
 
 
@@ -596,9 +590,9 @@ def _records(
     """Join the documents of all sides and match their fields."""
     from probative.matching.record_rules import rules_of
     from probative.matching.records import match_records
-    from probative.reading.records import join_records
+    from probative.reading.records import join_record
 
-    systems = join_records(gold, outputs)
+    systems = [join_record(gold, output) for output in outputs]
     found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))
