@@ -246,13 +246,7 @@ def named(
     codes: Ints, values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
     """Merge codes of values that have the same text; return the codes and the sorted texts."""
-    texts = []
-    for code, value in enumerate(values):
-        try:
-            texts.append(label_text(value))
-        except (TypeError, ValueError, ArithmeticError):
-            place = int(np.argmax(codes == code)) + 1
-            raise error(f"{item} {place} is {shown(value)}; {EXPECTED_LABEL}") from None
+    texts = texts_of(codes, values, error, item)
     names = tuple(sorted({text for text in texts if text is not None}))
     number = {name: i for i, name in enumerate(names)}
     merged = np.array([-1 if t is None else number[t] for t in texts], dtype=np.int32)[codes]
@@ -263,6 +257,20 @@ def named(
         where = f" ({item} {places}{more})"
         raise error(missing_labels(len(missing), len(codes), where, item))
     return merged, names
+
+
+def texts_of(
+    codes: Ints, values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
+) -> list[str | None]:
+    """Return the texts of values, None for missing ones; refuse one that can be no label."""
+    texts = []
+    for code, value in enumerate(values):
+        try:
+            texts.append(label_text(value))
+        except (TypeError, ValueError, ArithmeticError):
+            place = int(np.argmax(codes == code)) + 1
+            raise error(f"{item} {place} is {shown(value)}; {EXPECTED_LABEL}") from None
+    return texts
 
 
 # --- The positive class of two

@@ -47,7 +47,8 @@ def test_reasons(content, name, kind, reason):
 
 def test_every_format_can_be_asked_for():
     for name in FORMATS:
-        assert recognised("a b\n", input_format=name)[:2] == (name, FORMATS[name].tasks[0])
+        opened = recognised("a b\n", input_format=name)
+        assert (opened.kind, opened.task) == (name, FORMATS[name].tasks[0])
 
 
 def test_the_answer_decides_what_outputs_are(write):

@@ -16,7 +16,7 @@ from probative.matching.records import match_records
 from probative.reading.formats import Options
 from probative.reading.records import (
     DEEPEST,
-    join_records,
+    join_record,
     parse_record,
     records_from_objects,
     records_of,
@@ -136,7 +136,7 @@ def test_json_lines_are_joined_by_id(tmp_path):
     gold = written(tmp_path, "gold.jsonl", {"id": 1, "v": "a"}, {"id": 2, "v": "b"})
     system = written(tmp_path, "a.jsonl", {"v": "x", "id": "2"}, "", {"id": "1", "v": "a"})
     first = read_records(gold, GOLD)
-    (joined,) = join_records(first, [read_records(system)])
+    joined = join_record(first, read_records(system))
     assert first.documents == ({"v": "a"}, {"v": "b"})
     assert joined.documents == ({"v": "a"}, {"v": "x"})
     assert joined.keys == ("1", "2")
@@ -164,7 +164,7 @@ def test_bad_outputs_are_counted(tmp_path):
         json.dumps('{"id": 4, "v": 4}'),
         '```json {"id": 5, "v": 5} ```',
     )
-    (joined,) = join_records(read_records(gold, GOLD), [read_records(system)])
+    joined = join_record(read_records(gold, GOLD), read_records(system))
     assert joined.documents == ({"v": 0}, None, None, {"v": 3}, {"v": 4}, {"v": 5}, None)
     assert set(joined.malformed) == {1, 2}
     assert set(joined.repaired) == {3, 4, 5}
@@ -208,16 +208,16 @@ def test_documents_without_gold_are_an_error(tmp_path):
     gold = records_from_objects([{"id": 1, "v": 1}], "gold")
     path = written(tmp_path, "a.jsonl", {"id": 1, "v": 1}, {"id": 5, "v": 1})
     with pytest.raises(InputError, match=r"a\.jsonl:2: 1 of 2 documents are not in gold \('5'\)"):
-        join_records(gold, [read_records(path)])
+        join_record(gold, read_records(path))
 
 
 def test_records_without_keys_go_by_place(tmp_path):
     gold = read_records(written(tmp_path, "gold.jsonl", {"v": 1}, {"v": 2}), GOLD)
     system = read_records(written(tmp_path, "a.jsonl", {"v": 1}, "Sorry"))
-    (joined,) = join_records(gold, [system])
+    joined = join_record(gold, system)
     assert joined.documents == ({"v": 1}, None)
     with pytest.raises(InputError, match="1 records, but 2"):
-        join_records(gold, [records_from_objects([{"v": 1}], "A")])
+        join_record(gold, records_from_objects([{"v": 1}], "A"))
 
 
 def test_a_record_without_the_id_that_others_have_is_an_error(tmp_path):
@@ -235,7 +235,7 @@ def test_rows_of_one_table_belong_together_without_ids(tmp_path):
     )
     gold, (output,) = read_columns(path)
     assert gold.documents == ({"id": 7, "v": 1}, {"id": 8, "v": 1})
-    assert join_records(gold, [output])[0].documents == (None, {"id": 7})
+    assert join_record(gold, output).documents == (None, {"id": 7})
 
 
 def test_a_column_of_records_is_found(tmp_path):
@@ -324,13 +324,13 @@ def test_folders_are_joined_by_file_name(tmp_path):
     written(tmp_path, "a/y.json", '```json\n{"v": 2}\n```')
     written(tmp_path, "a/z.json", "")
     gold = read_records(tmp_path / "gold", GOLD)
-    (joined,) = join_records(gold, [read_records(tmp_path / "a")])
+    joined = join_record(gold, read_records(tmp_path / "a"))
     assert joined.keys == ("x", "y", "z")
     assert joined.documents == (None, {"v": 2}, None)
     assert (joined.missing, set(joined.repaired), set(joined.malformed)) == ({0}, {1}, {2})
     written(tmp_path, "a/other.json", {"v": 3})
     with pytest.raises(InputError, match="'other'"):
-        join_records(gold, [read_records(tmp_path / "a")])
+        join_record(gold, read_records(tmp_path / "a"))
     (tmp_path / "none").mkdir()
     with pytest.raises(InputError, match=r"no file \*\.json"):
         read_records(tmp_path / "none")

@@ -583,9 +583,9 @@ def _records(
     """Join the documents of all sides and match their fields."""
     from probative.matching.record_rules import rules_of
     from probative.matching.records import match_records
-    from probative.reading.records import join_records
+    from probative.reading.records import join_record
 
-    systems = join_records(gold, outputs)
+    systems = [join_record(gold, output) for output in outputs]
     found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))

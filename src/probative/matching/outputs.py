@@ -269,7 +269,7 @@ def read_record_logs(
     if not all(is_path(path) and str(path) != "-" and Path(path).exists() for path in paths):
         return None
     from probative.reading.logs import are_verdicts, read_record_log, read_verdicts
-    from probative.reading.records import join_records
+    from probative.reading.records import join_record
 
     reading = replace(options, predicted=True)
     gold: Records | None = None
@@ -289,7 +289,7 @@ def read_record_logs(
             gold = log.gold
         partial = are_verdicts(path)  # they have no documents on which the system failed
         gold = _with_more_documents(gold, log.gold) if partial else gold
-        own = join_records(gold, [log.gold])[0].documents
+        own = join_record(gold, log.gold).documents
         if any(o != g for o, g in zip(own, gold.documents, strict=True) if o or not partial):
             raise InputError(f"has other targets than {paths[0]}; expected the same gold", path)
         for name, outputs in log.systems.items():

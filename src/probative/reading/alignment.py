@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import RowIds
+from probative.reading.annotations import RowIds, codes_in
 from probative.reading.fields import equal
 from probative.reading.source import quoted, refuse_others, some_of, where_they_differ
 
@@ -118,8 +118,7 @@ def align_rows(
     if mine.column != theirs.column:
         what = f"its {theirs.column!r} is not compared with the {mine.column!r} of {gold.name}"
         return (f"{name}: rows are paired by their places: {what}",)
-    code = {text: i for i, text in enumerate(mine.names)}
-    same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
+    same = codes_in(mine.names, theirs.names)[theirs.codes]
     different = np.flatnonzero(same != mine.codes)
     if not len(different):
         return ()
@@ -165,11 +164,8 @@ def settle(
     answer, *systems = tables
     for table in tables:
         if table.without:
-            raise InputError(
-                f"{table.without:,} row{'s have' if table.without > 1 else ' has'} no "
-                f"{quoted(key)}; expected an id in every row",
-                table.name,
-            )
+            problem = f"{table.without:,} row{'s have' if table.without > 1 else ' has'} no"
+            raise InputError(f"{problem} {quoted(key)}; expected an id in every row", table.name)
         if table.doubled[0]:
             problem = f"{_ids(*table.doubled)} of {quoted(key)} more than once"
             raise InputError(f"{problem}; expected every id once", table.name)

@@ -33,6 +33,12 @@ def coded(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     return np.array([code[text] for text in texts], dtype=np.int32), names
 
 
+def codes_in(names: Sequence[str], others: Sequence[str]) -> Ints:
+    """Return the code of each of the others among the names; -1 if it is not there."""
+    code = {name: i for i, name in enumerate(names)}
+    return np.array([code.get(other, -1) for other in others], dtype=np.int32)
+
+
 class Origin(NamedTuple):
     """The format that a file was recognised as, and the reason."""
 
@@ -438,16 +444,14 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
     """Return some sentences of a text, in this order."""
     tokens = ranges(text.first, places)
     by_sentence = text.row is not None and len(text.row) != text.n_tokens
-    in_order: Any = text.row
-    rows = None if in_order is None else in_order[places if by_sentence else tokens]
     sentences, names = text.sentences, text.names
     return replace(
         text,
         first=np.concatenate([[0], np.cumsum(text.lengths[places])]).astype(text.first.dtype),
-        row=rows,
         sentences=None if sentences is None else [sentences[i] for i in places.tolist()],
         names=None if names is None else tuple(names[i] for i in places.tolist()),
         groups=None,
+        **_at(text, places if by_sentence else tokens, "row"),
         **_at(text, tokens, "start", "end"),
         **_at(text, places, "document", "block", "left_out"),
     )
@@ -482,6 +486,7 @@ def rows_at(side: Any, rows: Places) -> Any:
 
 def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = None) -> Any:
     """Return some items with their new units, which are at these places of a text."""
+    # of sets of labels, -1 stands for an item without any
     texts, aligned, groups = side.texts, side.aligned, side.groups
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
@@ -497,8 +502,8 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
     shared["texts"] = None if texts is None else read_texts
     if not isinstance(side, LabelSets):
         return replace(side, **_at(side, items, "codes", "values", "human"), **shared)
-    place = np.full(len(side), -1, dtype=np.int64)
-    place[items[items >= 0]] = np.flatnonzero(items >= 0)
+    place, there = np.full(len(side), -1, dtype=np.int64), items >= 0
+    place[items[there]] = np.flatnonzero(there)
     kept = np.flatnonzero(place[side.item] >= 0)
     kept = kept[np.argsort(place[side.item[kept]], kind="stable")]
     new = place[side.item[kept]].astype(np.int32)

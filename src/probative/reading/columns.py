@@ -243,8 +243,6 @@ def _recognise_tag_column(shape: Layout) -> int:
     row = int(shape.rows[0])
     several = ", ".join(str(column + 1) for column in sorted(whole))
     problem = f"columns {several} all hold" if whole else "no column holds"
-    raise shape.table.source.error(
-        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}; "
-        "expected the column to be named (tag_column=)",
-        row + 1,
-    )
+    problem += f" tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}"
+    expected = "expected the column to be named (tag_column=)"
+    raise shape.table.source.error(f"{problem}; {expected}", row + 1)

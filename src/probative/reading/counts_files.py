@@ -19,6 +19,8 @@ from probative.reading.source import load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.source import Source
+
     # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]
 
@@ -74,14 +76,14 @@ def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
 
 def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts], list[str]]:
     """Order the rows of all tables as in the first; return counts and notes on the pairing."""
+    if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
+        return [_to_counts(rows, path) for path, rows in tables], []
     column = _unit_column(tables)
     if column is not None:
         _, first = tables[0]
         place = {_unit(row, column): at for at, (_, row) in enumerate(first)}
         tables = [(p, sorted(own, key=lambda r: place[_unit(r[1], column)])) for p, own in tables]
     counts = [_to_counts(rows, path) for path, rows in tables]
-    if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
-        return counts, []
     by_order = "rows are matched by position: there is no column such as doc, id or unit"
     return counts, [by_order if column is None else f"paired by column {column!r}"]
 
@@ -90,8 +92,6 @@ def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
     """Return the column that names every unit once, the same units in all tables; or None."""
     # numbers need a usual name of units, because ranks also occur in every table
     rows = [row for _, own in tables for _, row in own]
-    if len(tables) < 2 or max(len(own) for _, own in tables) < 2:
-        return None
     shared = [name for name in rows[0] if all(name in row for row in rows)]
     strange = None
     for column in (name for name in shared if name not in _KNOWN):
@@ -125,81 +125,76 @@ def _read_rows(path: Path | str) -> Rows:
     source = load(path, limit=_LIMIT, expected="a header with tp, fp, fn and a row")
     if source.kind == "parquet":
         raise source.error("is a Parquet file; expected CSV, TSV or JSON")
-    text = source.data.decode()
-    is_json = text.lstrip()[0] in "[{"
-    rows = _json_rows(text, source.name) if is_json else _delimited_rows(text, source.name)
+    rows = (_json_rows if source.opening in b"[{" else _delimited_rows)(source)
     if not rows:
         raise source.error("there is a header, but no row of counts below it")
     return rows
 
 
-def _delimited_rows(text: str, path: Path | str) -> Rows:
+def _delimited_rows(source: Source) -> Rows:
+    text = source.data.decode()
     first = text.lstrip().split("\n", 1)[0]
     delimiter = max("\t,;", key=first.count)  # a tie, as with one column, does not matter
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(cells for cells in reader if any(cell.strip() for cell in cells))
         header = [name.strip().lower() for name in header]
-        _check_columns(header, path, reader.line_num)
+        _check_columns(source, header, reader.line_num)
         rows = []
         for cells in reader:
-            line = reader.line_num
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
-                problem = f"{len(cells)} cells"
-                raise InputError(f"{problem}; expected {len(header)}, as in the header", path, line)
-            rows.append((line, dict(zip(header, cells, strict=True))))
+                problem = f"{len(cells)} cells; expected {len(header)}, as in the header"
+                raise source.error(problem, reader.line_num)
+            rows.append((reader.line_num, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        raise InputError(f"{error}; expected CSV or TSV", path, reader.line_num) from None
+        raise source.error(f"{error}; expected CSV or TSV", reader.line_num) from None
     return rows
 
 
-def _json_rows(text: str, path: Path | str) -> Rows:
+def _json_rows(source: Source) -> Rows:
     """Read a JSON list of objects, an object with a list under "rows" or "folds", or JSON lines."""
     try:
-        whole = json.loads(text)
+        whole = json.loads(source.data)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        return [(n, _check_object(_parsed(line, path, n), path, n)) for n, line in lines]
-    if isinstance(whole, dict):
-        lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
-        whole = lists[0] if lists else [whole]
-    return [(1, _check_object(row, path, 1)) for row in whole]
+        rows = [(n, _parsed(source, line, n)) for n, line in source.filled_lines()]
+    else:
+        if isinstance(whole, dict):
+            lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
+            whole = lists[0] if lists else [whole]
+        rows = [(1, row) for row in whole]
+    return [(line, _check_object(source, row, line)) for line, row in rows]
 
 
-def _parsed(line: str, path: Path | str, number: int) -> Any:
+def _parsed(source: Source, line: bytes, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         problem = f"not JSON ({getattr(error, 'msg', 'too deep or too large')})"
-        raise InputError(
-            f"{problem}; expected a list of objects, or one object per line", path, number
-        ) from None
+        expected = "expected a list of objects, or one object per line"
+        raise source.error(f"{problem}; {expected}", number) from None
 
 
-def _check_object(row: Any, path: Path | str, line: int) -> dict[str, Any]:
+def _check_object(source: Source, row: Any, line: int) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise InputError(f"found {row!r:.40}; expected an object with tp, fp, fn", path, line)
+        raise source.error(f"found {row!r:.40}; expected an object with tp, fp, fn", line)
     if isinstance(row.get("counts"), dict):  # as in the folds that `probative crossval` prints
         row = {**row["counts"], **({"model": row["model"]} if "model" in row else {})}
     named = {str(key).lower(): value for key, value in row.items()}
-    _check_columns(list(named), path, line)
+    _check_columns(source, list(named), line)
     return named
 
 
-def _check_columns(names: list[str], path: Path | str, line: int) -> None:
+def _check_columns(source: Source, names: list[str], line: int) -> None:
     missing = [name for name in _NEEDED if name not in names]
     if missing:
-        raise InputError(
-            f"no column {missing[0]!r} among {', '.join(names)[:80]!r}; expected tp, fp, fn"
-            + suggestion(missing[0], names),
-            path,
-            line,
-        )
+        problem = f"no column {missing[0]!r} among {', '.join(names)[:80]!r}"
+        near = suggestion(missing[0], names)
+        raise source.error(f"{problem}; expected tp, fp, fn{near}", line)
     twice = next((name for name in _KNOWN if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"{names.count(twice)} columns {twice!r}; expected one", path, line)
+        raise source.error(f"{names.count(twice)} columns {twice!r}; expected one", line)
 
 
 def _amount(row: dict[str, Any], name: str, path: Path | str, line: int) -> float:

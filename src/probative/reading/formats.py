@@ -79,14 +79,6 @@ class _Claim(NamedTuple):
     task: str | None = None  # the task to read it for, if not the usual one of the format
 
 
-class _Recognised(NamedTuple):
-    """The format of a file, its task, and the reason."""
-
-    kind: str
-    task: str
-    reason: str
-
-
 @dataclass(frozen=True, eq=False)
 class Glance:
     """The parts of a file that recognisers look at; each is computed on first use."""
@@ -231,11 +223,11 @@ class _Format:
     pair: Callable[[Input, Column | None, Sequence[Column]], Pair] | None = None
 
 
-def recognise(source: Source, options: Options) -> _Recognised:
-    """Return format, task and reason of a file; refuse a file that could be two things."""
+def recognise(source: Source, options: Options) -> Input:
+    """Return a file with its format, task and reason; refuse one that could be two things."""
     if options.input_format is not None:
         kind = options.input_format
-        return _Recognised(kind, options.task or FORMATS[kind].tasks[0], "")
+        return Input(source, kind, options.task or FORMATS[kind].tasks[0], options)
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
     if not claims:
@@ -243,11 +235,9 @@ def recognise(source: Source, options: Options) -> _Recognised:
     fitting = [(f, c) for f, c in claims if options.task in (None, *f.tasks)] or claims
     strength = max(claim.strength for _, claim in fitting)
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
-    alike = [(f, claim) for f, claim in fitting if f.name == options.like]
-    if alike and alike[0][1].strength >= min(strength, LIKELY):
-        (found, claim), reason = alike[0], "gold is, too"
-        return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
-    (found, claim), *others = best
+    enough = min(strength, LIKELY)
+    like_gold = [(f, c) for f, c in fitting if f.name == options.like and c.strength >= enough]
+    (found, claim), *others = like_gold or best
     if others:  # name the keyword that settles each
         other, unlike = others[0]
         tasks = claim.task or found.tasks[0], unlike.task or other.tasks[0]
@@ -258,7 +248,8 @@ def recognise(source: Source, options: Options) -> _Recognised:
         raise source.error(f"{problem}; expected {settled[0]} or {settled[1]}")
     asked = strength == POSSIBLE and options.task is not None
     reason = f"{options.task} is asked for" if asked else claim.reason
-    return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
+    reason = "gold is, too" if like_gold else reason
+    return Input(source, found.name, options.task or claim.task or found.tasks[0], options, reason)
 
 
 # --- Claims of each format
@@ -502,8 +493,9 @@ def _tools(name: str) -> Callable[..., Any]:
     return lambda *given: getattr(import_module("probative.reading.tools"), name)(*given)
 
 
-_SPANS, _WORDS, _LABELS = ("entities",), ("segmentation",), ("labels",)
+_SPANS, _WORDS, _LABELS, _RECORDS = ("entities",), ("segmentation",), ("labels",), ("records",)
 _COLUMN_TASKS, _CONLLU_TASKS = _SPANS + _WORDS + _LABELS, _WORDS + _SPANS + _LABELS
+_BOTH = _SPANS + _LABELS
 FORMATS: dict[str, _Format] = {
     entry.name: entry
     for entry in (
@@ -513,22 +505,16 @@ FORMATS: dict[str, _Format] = {
         _Format("labels", "a list of labels", _LABELS, _is_labels, _content(read_labels)),
         _Format("jsonl", "JSON lines with spans", _SPANS, _is_jsonl, _content(read_spans)),
         _Format("table", "a table", _LABELS + _SPANS, _is_table, read_one_table, read_table_pair),
-        _Format(
-            *("records", "JSON objects", ("records",)),
-            *(_is_records, _read_records, _read_record_pair),
-        ),
+        _Format("records", "JSON objects", _RECORDS, _is_records, _read_records, _read_record_pair),
         *(
             _Format(name, title, tasks, _by_tool(name), *map(_tools, readers))
             for name, title, tasks, *readers in (
-                ("rows", "rows of tokens and tags", _SPANS + _LABELS, "read_rows", "row_pair"),
+                ("rows", "rows of tokens and tags", _BOTH, "read_rows", "row_pair"),
                 ("choices", "labels chosen for texts", _LABELS, "read_choices"),
-                (
-                    *("labelstudio", "an export of Label Studio", _SPANS + _LABELS),
-                    *("read_label_studio", "label_studio_pair"),
-                ),
+                ("labelstudio", "an export of Label Studio", _BOTH, "read_studio", "studio_pair"),
                 ("brat", "a folder of brat", _SPANS, "read_brat"),
                 ("docbin", "documents of spaCy", _SPANS, "read_docbin"),
-                ("hipe", "a file of HIPE", _SPANS + _LABELS, "read_hipe", "hipe_pair"),
+                ("hipe", "a file of HIPE", _BOTH, "read_hipe", "hipe_pair"),
                 ("log", "a log of an evaluation", ("samples",), "read_samples", "log_pair"),
             )
         ),
@@ -622,7 +608,8 @@ def open_input(
     """Read a file, a pipe or standard input (``-``) once, and recognise it."""
     options = options or Options()
     source = load(path, encoding=options.encoding, data=data, limit=limit)
-    kind, task, reason = recognise(source, options)
+    opened = recognise(source, options)
+    kind = opened.kind
     # refuse to read a binary file in a format for another kind of file
     what, *kinds = _BINARY.get(source.kind, ("", kind))
     if kind not in kinds:
@@ -630,7 +617,7 @@ def open_input(
     is_brat = source.kind == "folder" and is_brat_folder(path)
     if (kind == "brat" and not is_brat) or (kind == "docbin" and source.kind != "docbin"):
         raise source.error(f"is something else; expected {FORMATS[kind].title}")
-    return Input(source, kind, task, options, reason)
+    return opened
 
 
 # --- Reading
@@ -672,9 +659,8 @@ def _opened_pair(path: str | Path, options: Options, columns: Sequence[Column | 
     reason = Glance(opened.source, replace(options, column=named)).records
     if reason is not None and options.input_format is None and options.task is None:
         return replace(opened, kind="records", task="records", reason=reason, options=options)
-    tool = Glance(opened.source, options).tool
-    if tool is None or FORMATS[tool[0]].pair is None or options.input_format is not None:
+    kind, reason = Glance(opened.source, options).tool or ("table", "")
+    if kind == "table" or FORMATS[kind].pair is None or options.input_format is not None:
         return opened
-    kind, reason = tool
     task = options.task or FORMATS[kind].tasks[0]
     return replace(opened, kind=kind, task=task, reason=reason, options=options)

@@ -50,17 +50,16 @@ def is_path(data: Any) -> bool:
 
 def _are_records(data: Any) -> bool:
     """Return True if these are records in a list, or by their keys."""
+    entries: list[Any] = []
     if isinstance(data, Mapping):
         entries = list(data.values())
     elif isinstance(data, (list, tuple)) and not isinstance(next(iter(data), None), str):
         entries = [one for one in data if one is not None]
-    else:
+    if not entries or are_rows(entries) or are_docs(entries) or _are_examples(entries):
         return False
     from probative.reading.records import is_record_object
 
-    if not entries or not all(map(is_record_object, entries)):
-        return False
-    return not (are_rows(entries) or are_docs(entries) or _are_examples(entries))
+    return all(map(is_record_object, entries))
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
@@ -238,15 +237,11 @@ def _texts_of(side: list[Any]) -> set[str] | None:
 def _refuse_sentences(lists: list[list[Any]]) -> None:
     """Refuse texts that differ only in their spaces: sentences or labels."""
     texts = [side for side in lists if isinstance(side[0], str)]
-    if len(texts) < 2 or len({len(side) for side in texts}) > 1:
+    kinds = (kind for side in texts for kind in set(map(type, side)))
+    if len(texts) < 2 or len({*map(len, texts)}) > 1 or not all(issubclass(k, str) for k in kinds):
         return
     gold, *others = texts
-    try:
-        spaced = any(isinstance(text, str) and " " in text.strip() for text in set(gold))
-    except TypeError:  # an entry is unhashable
-        return
-    every_text = (text for side in texts for text in side)
-    if not spaced or gold in others or not all(isinstance(text, str) for text in every_text):
+    if gold in others or not any(" " in text.strip() for text in set(gold)):
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
     if all(other == letters for other in theirs):

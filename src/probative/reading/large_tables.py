@@ -21,6 +21,8 @@ from probative.labels import EXPECTED_LABEL, factorise, is_missing, missing_labe
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
+    check_types,
+    columns_of_file,
     connected,
     folder_of,
     identifier,
@@ -30,7 +32,6 @@ from probative.reading.database import (
     watched,
 )
 from probative.reading.formats import FORMATS, Glance, recognise
-from probative.reading.parquet import check_types, columns_of_file
 from probative.reading.source import Source
 from probative.reading.table_files import (
     DATABASES,
@@ -146,18 +147,14 @@ def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
         if not there:
             raise files.error("the database holds no tables; expected one")
         if not stored:
-            raise files.error(
-                f"the database holds no stored tables, only views ({listed(list(there))}); "
-                "expected a table, or one of these by its name (table=)"
-            )
+            problem = f"the database holds no stored tables, only views ({listed(list(there))})"
+            raise files.error(f"{problem}; expected a table, or one of these by its name (table=)")
         raise files.error(
             f"the database holds several tables ({listed(stored)}); expected one of them (table=)"
         )
     if files.table not in there:
-        raise files.error(
-            f"there is no table {files.table!r}; expected one of {listed(list(there))}"
-            + suggestion(files.table, list(there))
-        )
+        expected = f"expected one of {listed(list(there))}{suggestion(files.table, there)}"
+        raise files.error(f"there is no table {files.table!r}; {expected}")
     return files.table
 
 
@@ -207,9 +204,8 @@ def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> N
 
 
 def _too_long(files: TableFiles, name: str, most: int) -> InputError:
-    return files.error(
-        f"{name!r} takes more than {most} s; expected a table of rows that are stored"
-    )
+    what = f"{name!r} takes more than {most} s"
+    return files.error(f"{what}; expected a table of rows that are stored")
 
 
 # --- SQLite
@@ -443,10 +439,9 @@ def read_large_pair(
             answer, *systems = _count(database, table, options, gold, columns)
     except NeedsRowsError as reason:
         if not _can_be_read_by_rows(files):
-            raise files.error(
-                f"{reason}, which the engine does not count; expected columns of labels, or one "
-                f"smaller file"
-            ) from None
+            problem = f"{reason}, which the engine does not count"
+            expected = "expected columns of labels, or one smaller file"
+            raise files.error(f"{problem}; {expected}") from None
         return None
     return answer, systems, [system.name for system in systems]
 

@@ -99,16 +99,14 @@ def _content(
 
 
 def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
+    given: Any = (None, None, None)
     if isinstance(span, list) and len(span) == 3:
-        start, end, label = span
+        given = span
     elif isinstance(span, dict):
-        start, end, label = (
-            next((span[key] for key in keys if key in span), None)
-            for keys in (_START_KEYS, _END_KEYS, _LABEL_KEYS)
-        )
-    else:
-        start = end = label = None
-    whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
+        parts = _START_KEYS, _END_KEYS, _LABEL_KEYS
+        given = (next((span[key] for key in keys if key in span), None) for keys in parts)
+    start, end, label = given
+    whole = type(start) is int and type(end) is int  # True and False are none
     if whole and isinstance(label, str) and 0 <= start < end <= length:
         return start, end, label
     raise source.error(
@@ -299,11 +297,10 @@ class Probabilities:
 
     def error(self, message: str, sentence: int | None = None) -> InputError:
         """Return an error at a sentence, or in the whole input."""
-        if sentence is None:
-            return InputError(message, self.name)
-        if self.line is None:
-            return InputError(f"sentence {sentence + 1}: {message}", self.name)
-        return InputError(message, self.name, self.line[sentence])
+        if sentence is not None and self.line is not None:
+            return InputError(message, self.name, self.line[sentence])
+        place = "" if sentence is None else f"sentence {sentence + 1}: "
+        return InputError(place + message, self.name)
 
 
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:

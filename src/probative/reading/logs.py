@@ -1,8 +1,4 @@
-"""Read logs of language-model evaluations.
-
-lm-evaluation-harness (``samples_*.jsonl``), Inspect (``.eval`` and ``.json``), promptfoo (``.json``
-and ``.jsonl``), DeepEval (``test_run_*.json``), and plain JSON lines from any other tool.
-"""
+"""Read logs of language-model evaluations, written by several tools or as plain JSON lines."""
 
 from __future__ import annotations
 
@@ -188,10 +184,8 @@ def _lm_eval(source: Source) -> Iterator[LogRecord]:
     for number, record in source.json_lines():
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
-        named = record.get("metrics")
-        if isinstance(named, list) and all(isinstance(name, str) for name in named):
-            names = named
-        else:
+        names = record.get("metrics")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             numbers = [k for k, value in record.items() if isinstance(value, bool | int | float)]
             names = [key for key in numbers if key not in _NO_METRICS]
         document, question = record.get("doc"), _get(record, "doc", "question")
@@ -348,9 +342,8 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
         failed = row.get("failureReason") == 2
         if failed:
             scores = dict.fromkeys(scores)
-        variables = row.get("vars")
-        if variables is None:
-            variables = _get(row, "testCase", "vars")
+        own = row.get("vars")
+        variables = _get(row, "testCase", "vars") if own is None else own
         identity = json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)
         yield LogRecord(
             _text(identity),
@@ -573,12 +566,10 @@ def _log(
         if without:
             failed = sum(record.error for record in without)
             why = f", {failed} after an error" if failed else ""
-            raise source.error(
-                f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
-                f"({some_of([record.sample for record in without])}); expected one for every "
-                "sample",
-                without[0].line,
-            )
+            problem = f"{len(without)} of {len(records)} samples have no score {name!r}{why}"
+            some = some_of([record.sample for record in without])
+            expected = "expected one for every sample"
+            raise source.error(f"{problem} ({some}); {expected}", without[0].line)
         counted = any(isinstance(value, dict) for value in values)
         if counted and options.threshold is not None:
             raise InputError(f"threshold: score {name!r} is counts; leave it out")
@@ -613,7 +604,7 @@ def _numbered(source: Source, records: Sequence[LogRecord]) -> list[LogRecord]:
     found = []
     for record in records:
         repeat = times[record.sample] if record.repeat is None else record.repeat
-        found.append(record._replace(repeat=repeat))
+        found.append(record if record.repeat == repeat else record._replace(repeat=repeat))
         times[record.sample] += 1
     keys = Counter((record.sample, record.repeat) for record in found)
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
@@ -662,11 +653,9 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
         own = other.in_order(first.keys)
         theirs, mine = own.records[0].variant, first.records[0].variant
         if mine and theirs and mine != theirs:
-            raise InputError(
-                f"has the filter {shown(theirs)}, but {first.name} {shown(mine)}; "
-                f"expected the same filter (score_name=, where a log has several)",
-                own.name,
-            )
+            problem = f"has the filter {shown(theirs)}, but {first.name} {shown(mine)}"
+            remedy = "expected the same filter (score_name=, where a log has several)"
+            raise InputError(f"{problem}; {remedy}", own.name)
         pairs = zip(first.records, own.records, strict=True)
         different = [(a, b) for a, b in pairs if _ask_otherwise(a.content, b.content)]
         if different:

@@ -26,8 +26,8 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups, coded
+from probative.reading.database import parquet_rows
 from probative.reading.formats import Options
-from probative.reading.parquet import parquet_rows
 from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
@@ -218,9 +218,7 @@ def read_columns(
     if any("*" in column for column in columns):
         gold_column = gold_column or "*"
         rows = _gathered(source, rows, there, (gold_column, *columns))
-    systems = tuple(columns)
-    if gold_column is None or not systems:
-        gold_column, systems = _gold_and_systems(rows, reading, gold_column, systems)
+    gold_column, systems = _gold_and_systems(rows, reading, gold_column, tuple(columns))
     if gold_column is None or not systems:
         what = "has no columns of records of gold and of a system"
         raise source.error(f"{what}; expected gold_column= and columns=, of {listed(there)}")
@@ -279,12 +277,7 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
         if len(side.stray) > len(names) - len(side):
             problem = f"{len(side.stray):,} outputs are not JSON and do not show their document"
             raise InputError(f"{problem}; expected a key beside every output", side.name)
-    return join_records(every, outputs)
-
-
-def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
-    """Return the records of the systems in the order of gold; refuse other documents."""
-    return [_join(gold, system) for system in systems]
+    return [join_record(every, side) for side in outputs]
 
 
 # --- Layouts: what a file holds for each document
@@ -485,29 +478,25 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         text, line = str(keys[i]), rows[i].line
         if text in seen:
             first = "" if seen[text] is None else f" (first in line {seen[text]})"
-            raise InputError(
-                f"two records have the {quoted(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
-                f"expected every document once",
-                name,
-                line,
-            )
+            key = text.replace(KEY_BORDER, ", ")
+            problem = f"two records have the {quoted(names)} {key!r}{first}"
+            raise InputError(f"{problem}; expected every document once", name, line)
         seen[text] = line
-    malformed = {k: parsed[i].problem for k, i in enumerate(kept) if parsed[i].problem}
+    entries = [(k, rows[i], parsed[i]) for k, i in enumerate(kept)]
     repaired = {
-        k: parsed[i].repair or "JSON in a string"
-        for k, i in enumerate(kept)
-        if parsed[i].record is not None
-        and (parsed[i].repair or (mixed and isinstance(rows[i].value, str)))
+        k: own.repair or "JSON in a string"
+        for k, row, own in entries
+        if own.record is not None and (own.repair or (mixed and isinstance(row.value, str)))
     }
     note = Recognised(f"{name}: the records are in the column {column!r}")
     return Records(
         name,
-        tuple(parsed[i].record for i in kept),
+        tuple(own.record for _, _, own in entries),
         None if by_place else tuple(str(keys[i]) for i in kept),
-        tuple(rows[i].line for i in kept),
-        malformed,
+        tuple(row.line for _, row, _ in entries),
+        {k: own.problem for k, _, own in entries if own.problem},
         repaired if reading.predicted else {},
-        frozenset(k for k, i in enumerate(kept) if parsed[i] == _Parsed(None)),
+        frozenset(k for k, _, own in entries if own == _Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
         notes=() if column is None else (note,),
@@ -556,8 +545,8 @@ def _own_key(name: str, row: _Row, record: Any, names: Sequence[str]) -> str | N
 # --- Joining
 
 
-def _join(gold: Records, system: Records) -> Records:
-    """Return the records of a system in the order of gold."""
+def join_record(gold: Records, system: Records) -> Records:
+    """Return the records of a system in the order of gold; refuse other documents."""
     if gold.keys is None or system.keys is None:
         if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
             side = gold if gold.keys is None else system

@@ -51,6 +51,12 @@ class Rows(NamedTuple):
     names: Mapping[str, Sequence[str]]  # names of the numbers in each column, if known
     lines: list[int] | None = None  # the line of every row in a file
 
+    def error(self, row: int, message: str) -> InputError:
+        """Return an error in a row (from 0)."""
+        if self.lines is not None:
+            return InputError(message, self.name, self.lines[row])
+        return InputError(f"row {row + 1}: {message}", self.name)
+
 
 def is_row(record: Mapping[str, Any]) -> str | None:
     """Return why an object is a row of tokens and tags, or None."""
@@ -58,9 +64,9 @@ def is_row(record: Mapping[str, Any]) -> str | None:
     columns = _tag_columns(record)
     if tokens is not None and columns:
         return f"it has as many tags under {columns[0]!r} as {tokens}"
-    known = [name for name in columns if name in ("ner_tags", *_PREDICTED)]
-    numbers = [name for name in known if _is_list_of(record[name], int)]
-    return f"it has a list of numbers under {numbers[0]!r}" if numbers else None
+    known = (name for name in columns if name in ("ner_tags", *_PREDICTED))
+    numbers = next((name for name in known if _is_list_of(record[name], int)), None)
+    return None if numbers is None else f"it has a list of numbers under {numbers!r}"
 
 
 def _token_column(record: Mapping[str, Any]) -> str | None:
@@ -120,7 +126,7 @@ def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Ro
     lines: list[int] | None = None
     own: dict[str, tuple[str, ...]] = {}
     if source.kind == "parquet":
-        from probative.reading.parquet import parquet_rows
+        from probative.reading.database import parquet_rows
 
         records, metadata = parquet_rows(source, lists=True)
         with suppress(ValueError, RecursionError):  # metadata of Hugging Face
@@ -155,31 +161,27 @@ def rows_of(
     there = dict.fromkeys(column for record in records for column in _tag_columns(record))
     columns: dict[str, list[Any]] = {column: [] for column in there}
     tokens: list[list[str]] = []
+    named = dict(names or {})
+    if label_names:
+        named |= dict.fromkeys(columns, tuple(label_names))
+    rows = Rows(name, tokens if key is not None else None, columns, named, lines)
     for number, record in enumerate(records):
-        place = name, number, None if lines is None else lines[number]
         if key is not None:
             words = record.get(key)
             if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
-                raise _error(*place, f"{key!r} is {shown(words)}; expected a list of texts")
+                raise rows.error(number, f"{key!r} is {shown(words)}; expected a list of texts")
             tokens.append(list(words))
         for column, values in columns.items():
             tags = record.get(column)
             if not isinstance(tags, list | tuple):
-                raise _error(*place, f"{column!r} is {shown(tags)}; expected a list of tags")
+                raise rows.error(number, f"{column!r} is {shown(tags)}; expected a list of tags")
             if key is not None and len(tags) != len(tokens[-1]):
                 what = f"{len(tags)} tags under {column!r}, but {len(tokens[-1])} {key}"
-                raise _error(*place, f"{what}; expected the same number")
+                raise rows.error(number, f"{what}; expected the same number")
             values.append(tags)
     if not columns:
         raise InputError("no row has tags; expected lists of them, such as 'ner_tags'", name)
-    named = dict(names or {})
-    if label_names:
-        named |= dict.fromkeys(columns, tuple(label_names))
-    return Rows(name, tokens if key is not None else None, columns, named, lines)
-
-
-def _error(name: str, number: int, line: int | None, message: str) -> InputError:
-    return InputError(message if line is not None else f"row {number + 1}: {message}", name, line)
+    return rows
 
 
 def are_rows(items: Sequence[Any]) -> bool:
@@ -326,7 +328,7 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
         problem = f"tag {tag} under {column!r}; expected {expected}"
     else:
         return str(names[tag])
-    raise _error(rows.name, number, None if rows.lines is None else rows.lines[number], problem)
+    raise rows.error(number, problem)
 
 
 # --- Names of labels

@@ -18,7 +18,15 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged, items_at
+from probative.reading.annotations import (
+    Labels,
+    RowIds,
+    Segmented,
+    Side,
+    Tagged,
+    codes_in,
+    items_at,
+)
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
@@ -171,32 +179,27 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
     # the last column but one of a column file, or ``gold_column`` of a table
     kind, own = opened.kind, None
     if isinstance(answer, Tagged) and kind == "columns" and opened.layout.width >= 3:
-        expected, labels = answer.tags, answer.names
         tags = read_tags(opened.layout, -2, any_values=True)
         types, known = ({n.partition("-")[2] for n in s.names} for s in (tags, answer))
         if all(map(TAG.fullmatch, tags.names)) and types != {""} and types <= known:
-            own = tags.tags, tags.names
+            own, expected = tags.as_labels(), answer.as_labels()
     asked = gold_column is not None and gold_column != opened.options.column
     if isinstance(answer, Labels) and kind == "table" and asked:
         options = replace(opened.options, task="labels", predicted=False, probability_columns=())
         with suppress(InputError):  # there may be no such column
             (beside,) = read_table(opened.source, [str(gold_column)], options)
-            expected, labels = answer.codes, answer.names
-            own = (beside.codes, beside.names) if isinstance(beside, Labels) else None
-    if own is None or len(own[0]) != len(expected):
+            own, expected = (beside if isinstance(beside, Labels) else None), answer
+    if own is None or len(own) != len(expected):
         return
-    codes, names = own
-    code = {name: i for i, name in enumerate(names)}
-    same = np.array([code.get(name, -1) for name in labels], dtype=np.int64)
-    wrong = np.flatnonzero(codes != same[expected])
+    wrong = np.flatnonzero(own.codes != codes_in(own.names, expected.names)[expected.codes])
     if len(wrong):
         at, what, line, remedy = int(wrong[0]), "item", None, ""
         if isinstance(answer, Tagged):
             what, line = "token", opened.layout.text.line_of(at)
             remedy = " (tag_column= names the column to read)"
         raise opened.source.error(
-            f"holds other gold, {names[codes[at]]!r} for {what} {at + 1} where gold has "
-            f"{labels[expected[at]]!r}; expected runs on the same gold{remedy}",
+            f"holds other gold, {own.names[own.codes[at]]!r} for {what} {at + 1} where gold has "
+            f"{expected.names[expected.codes[at]]!r}; expected runs on the same gold{remedy}",
             line,
         )
 
@@ -245,11 +248,8 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
             return None
         missing = next((p for p in system if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
         if missing is not None:
-            raise InputError(
-                "there is no such file, and gold is a file; expected files, one per run, or data "
-                "for all of them",
-                missing,
-            )
+            expected = "expected files, one per run, or data for all of them"
+            raise InputError(f"there is no such file, and gold is a file; {expected}", missing)
         return Runs(system)
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
 
@@ -323,11 +323,11 @@ class _RunTable(NamedTuple):
                 same = np.array_equal(np.sort(mine.codes), np.sort(theirs.codes))
                 row = int(np.argmax(mine.codes != theirs.codes)) if same else 0
                 if same and mine.codes[row] != theirs.codes[row]:
+                    here, there = (ids.names[ids.codes[row]] for ids in (theirs, mine))
                     raise InputError(
-                        f"{self.name}: row {row + 1} of run {run!r} is "
-                        f"{theirs.names[theirs.codes[row]]!r} by column {mine.column!r}, run "
-                        f"{self.runs[0]!r} {mine.names[mine.codes[row]]!r}; expected the same "
-                        f"order in every run, or unit_column={mine.column!r} to find them by"
+                        f"{self.name}: row {row + 1} of run {run!r} is {here!r} by column "
+                        f"{mine.column!r}, run {self.runs[0]!r} {there!r}; expected the same order "
+                        f"in every run, or unit_column={mine.column!r} to find them by"
                     )
             if len(own) != len(first):
                 raise InputError(
@@ -335,7 +335,7 @@ class _RunTable(NamedTuple):
                     f"{len(first)}; expected the same items in every run"
                 )
             different = first.codes != own.codes
-            if first.units is not None and own.units is not None:
+            if first.units is not None:
                 different |= first.units != own.units
             if first.groups is not None and own.groups is not None:
                 different |= first.groups.codes != own.groups.codes

@@ -42,13 +42,10 @@ class Graded(ItemSide):
 
 def scores_of_labels(side: Labels) -> Graded:
     """Return the cells of a column as numbers."""
-    numbers = np.empty(len(side.names))
-    for code, text in enumerate(side.names):
-        try:
-            numbers[code] = float(text)
-        except ValueError:
-            problem = f"{text[:_LONGEST]!r} is no score; expected numbers"
-            raise InputError(f"{side.name}: {problem}") from None
+    odd = next((text for text in side.names if not is_decimal(text)), None)
+    if odd is not None:
+        raise InputError(f"{side.name}: {odd[:_LONGEST]!r} is no score; expected numbers")
+    numbers = np.array(list(map(float, side.names)), dtype=np.float64)
     numbers[~np.isfinite(numbers)] = math.nan
     rows: Any = slice(None)
     units = side.units
@@ -76,16 +73,15 @@ def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:
     """Read scores by system: one list, or one per run; return name, scores and True for runs."""
     if not isinstance(scores, Mapping) or not scores:
-        raise InputError(
-            f"scores: {shown(scores)}; expected the scores of every system by its name, such as "
-            f"{{'a': [...], 'b': [...]}}"
-        )
+        expected = "expected the scores of every system by its name, such as"
+        raise InputError(f"scores: {shown(scores)}; {expected} {{'a': [...], 'b': [...]}}")
     systems = []
     for name, own in scores.items():
-        first = next(iter(own), None) if isinstance(own, (list, tuple)) else None
-        runs = isinstance(first, (list, tuple, np.ndarray))
         if isinstance(own, np.ndarray):
             runs = own.ndim == 2
+        else:
+            first = next(iter(own), None) if isinstance(own, (list, tuple)) else None
+            runs = isinstance(first, (list, tuple, np.ndarray))
         given = list(own) if runs else [own]
         called = [f"{name}, run {k}" for k in range(1, len(given) + 1)] if runs else [str(name)]
         sides = [_scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
@@ -114,10 +110,9 @@ def with_human(sides: Sequence[Graded], human: Sequence[Graded]) -> list[Graded]
     """Add human scores to those of a judge, system by system; items have the same places."""
     for side, own in zip(sides, human, strict=True):
         if len(side) != len(own):
-            raise InputError(
-                f"human: {len(own):,} scores for {side.name}, but the judge has {len(side):,}; "
-                "expected the same number, None where there is none, or key="
-            )
+            problem = f"{len(own):,} scores for {side.name}, but the judge has {len(side):,}"
+            expected = "expected the same number, None where there is none, or key="
+            raise InputError(f"human: {problem}; {expected}")
     return [replace(s, human=own.values) for s, own in zip(sides, human, strict=True)]
 
 
@@ -132,11 +127,9 @@ def in_places_of(ids: Labels, own: Labels, sides: Sequence[Graded]) -> list[Grad
     known = set(ids.names)
     strange = [text for text in own.names if text not in known]
     if strange:
-        raise InputError(
-            f"human: {len(strange):,} ids are not among those of the judge, such as "
-            f"{strange[0][:_LONGEST]!r}; expected the same items",
-            own.name,
-        )
+        problem = f"human: {len(strange):,} ids are not among those of the judge, such as"
+        example = strange[0][:_LONGEST]
+        raise InputError(f"{problem} {example!r}; expected the same items", own.name)
     at = np.array([rows.get(text, -1) for text in ids.names])[ids.codes]
     values = [np.where(at < 0, math.nan, side.values[at]) for side in sides]
     return [replace(s, values=v, units=None) for s, v in zip(sides, values, strict=True)]

@@ -126,22 +126,16 @@ class Source:
         """Return an error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
 
-    @property
-    def most_unpacked(self) -> int:
-        """Return the most bytes that this may unpack to: the limit, or a multiple of its size."""
-        most = max(_ALWAYS_UNPACKED, _UNPACKED_RATIO * len(self.data))
-        return most if self.limit is None else self.limit
-
     def refuse_unpacking(self, size: float) -> None:
-        """Refuse to unpack to so many bytes if that is more than allowed."""
-        if size <= self.most_unpacked:
-            return
-        if self.limit is not None:
+        """Refuse to unpack to more bytes than the limit, or than a multiple of the size."""
+        most = max(_ALWAYS_UNPACKED, _UNPACKED_RATIO * len(self.data))
+        if self.limit is not None and size > self.limit:
             raise _too_large(self.name, self.limit)
-        raise self.error(
-            f"unpacks from {len(self.data) / 2**20:.2g} MiB to more than "
-            f"{self.most_unpacked / 2**20:.0f} MiB; expected a file that is packed less"
-        )
+        if self.limit is None and size > most:
+            raise self.error(
+                f"unpacks from {len(self.data) / 2**20:.2g} MiB to more than "
+                f"{most / 2**20:.0f} MiB; expected a file that is packed less"
+            )
 
 
 def _reason(error: Exception) -> str:
@@ -227,16 +221,15 @@ def load(
     packed = Source(name, data, path=place, limit=limit)
     if packed.kind != "text":
         return packed
-    marks = _BYTE_ORDER_MARKS.items()
-    what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
     notes: tuple[str, ...] = ()
-    if encoding is not None:
-        data = _transcode(name, data, encoding)
-    elif what == "utf-8":
+    marks = _BYTE_ORDER_MARKS.items()
+    marked = next((what for mark, what in marks if data.startswith(mark)), None)
+    if encoding is None and marked is not None:
+        encoding, notes = marked, (Recognised(f"{name}: {marked}, by its byte-order mark"),)
+    if encoding is None:
         data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
     else:
-        data = _transcode(name, data, what)
-        notes = (Recognised(f"{name}: {what}, by its byte-order mark"),)
+        data = _transcode(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
@@ -283,11 +276,9 @@ def refuse_repeats(paths: Iterable[object]) -> None:
             continue
         if stream in names:
             also = "" if names[stream] == str(path) else f" (also called {names[stream]})"
-            raise InputError(
-                f"is named twice{also}, but can be read only once; expected another input, or a "
-                f"file",
-                "standard input" if str(path) == "-" else path,
-            )
+            problem = f"is named twice{also}, but can be read only once"
+            called = "standard input" if str(path) == "-" else path
+            raise InputError(f"{problem}; expected another input, or a file", called)
         names[stream] = str(path)
 
 
@@ -402,10 +393,8 @@ def _transcode(name: str, data: bytes, encoding: str) -> bytes:
         text = data.decode(encoding)
         return text.removeprefix("\ufeff").encode()
     except (LookupError, TypeError):
-        raise InputError(
-            f"encoding: unknown {encoding!r}; expected a text encoding such as utf-8, latin-1, "
-            f"gb18030"
-        ) from None
+        expected = "expected a text encoding such as utf-8, latin-1, gb18030"
+        raise InputError(f"encoding: unknown {encoding!r}; {expected}") from None
     except UnicodeDecodeError as error:
         problem = f"byte 0x{data[error.start]:02x} is not {encoding}; expected another encoding"
         raise InputError(problem, name, data.count(b"\n", 0, error.start) + 1) from None

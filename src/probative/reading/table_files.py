@@ -41,6 +41,8 @@ _ENDINGS |= dict.fromkeys((".parquet", ".pq", ".parq"), "parquet")
 _NO_NULL = f"\x01{uuid.uuid4().hex}"
 _PATH = "\x02"  # name of the column with the path of a row's file
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # a folder's word for a missing value
+# unlike the methods of paths, False for names that no file can have
+_exists, _is_dir = os.path.exists, os.path.isdir
 _LONGEST_LINE = 1 << 24  # bytes; the engine keeps some such buffers for every core
 
 
@@ -166,7 +168,7 @@ def is_many(word: str | Path) -> bool:
     text = str(word)
     if not is_path_of_table(text):
         return False
-    return _is(Path.is_dir, text) or (has_magic(text) and not _is(Path.exists, text))
+    return _is_dir(text) or (has_magic(text) and not _exists(text))
 
 
 def is_path_of_table(data: Any) -> bool:
@@ -216,7 +218,7 @@ def find_tables(
 
 def _files(name: str) -> tuple[list[Path], Path | None]:
     """Return the files that a word stands for, and the folder below which partitions begin."""
-    if _is(Path.is_dir, name):
+    if _is_dir(name):
 
         def refuse(error: OSError) -> None:
             raise unreadable(str(error.filename or name), error) from None
@@ -228,7 +230,7 @@ def _files(name: str) -> tuple[list[Path], Path | None]:
         if not paths:
             raise InputError("the folder holds no files; expected tables", name)
         return _without_links([_readable(str(path)) for path in paths]), Path(name)
-    if _is(Path.exists, name) or not has_magic(name):
+    if _exists(name) or not has_magic(name):
         return [_readable(name)], None
     paths = [path for path in map(Path, find_paths(name, recursive=True)) if path.is_file()]
     if not paths:
@@ -266,12 +268,9 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
     told = [[part.partition("=")[0] for part in parts if "=" in part] for parts in below]
     for path, own in zip(paths, told, strict=True):
         if sorted(own) != sorted(told[0]):
-            raise InputError(
-                f"folder names give {listed(own) or 'no column'}, but "
-                f"{listed(told[0]) or 'no column'} for {paths[0]}; expected every file in folders "
-                "of the same names",
-                str(path),
-            )
+            here, there = (listed(names) or "no column" for names in (own, told[0]))
+            problem = f"folder names give {here}, but {there} for {paths[0]}"
+            raise InputError(f"{problem}; expected every file in folders of the same names", path)
         if len(set(own)) < len(own):
             problem = f"two folders give the same column ({listed(own)})"
             raise InputError(f"{problem}; expected different names", str(path))
@@ -352,24 +351,15 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
     """Refuse columns that the table, or one of its files, does not have or has twice."""
     known = list(files.columns)
     for name in columns:
-        if name in files.partitions and known.count(name) > 1:
-            what = f"column {name!r} is given by folders and by the files"
-            raise files.error(f"{what}; expected only one of them")
+        of_folders, twice = name in files.partitions, f"column {name!r} is given by folders and by"
+        if of_folders and known.count(name) > 1:
+            raise files.error(f"{twice} the files; expected only one of them")
         check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
-            if name not in (*header, *files.partitions):
+            if name not in header and not of_folders:
                 problem = f"there is no column {name!r}, but {files.paths[0]} has one"
                 raise files.error(f"{problem}; expected it in every file", path)
-            if name in files.partitions and name in header:
-                problem = f"column {name!r} is given by folders and by the file"
-                raise files.error(f"{problem}; expected only one of them", path)
+            if of_folders and name in header:
+                raise files.error(f"{twice} the file; expected only one of them", path)
             if header.count(name) > 1:
                 raise files.error(f"two columns are called {name!r}; expected one", path)
-
-
-def _is(what: Callable[[Path], bool], name: str) -> bool:
-    """Return the answer of a method of paths; False for a name that can be none."""
-    try:
-        return what(Path(name))
-    except (OSError, ValueError):
-        return False

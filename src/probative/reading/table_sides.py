@@ -21,6 +21,7 @@ from probative.labels import (
     named,
     place_of_unhashable,
     refuse_continuous,
+    texts_of,
 )
 from probative.reading.annotations import (
     TEXT_COLUMNS,
@@ -31,6 +32,7 @@ from probative.reading.annotations import (
     Tagged,
     Text,
     coded,
+    codes_in,
     numbered,
 )
 from probative.reading.columns import TAG
@@ -204,15 +206,16 @@ class Sides:
             return InputError(f"{self.name}: {message}")
         return self.source.error(message, line)
 
+    def _error_in(self, column: str, message: str) -> InputError:
+        return self.error(f"column {column!r} {message}")
+
     # --- Labels
 
     def _labels(self, name: str) -> Any:
         self._refuse_breaks()
         if not self.options.predicted and name == self.cells.names[0]:
             codes, values = self.cells.columns[name]
-            refuse_continuous(
-                values, lambda text: self.error(f"column {name!r} {text}"), items=len(codes)
-            )
+            refuse_continuous(values, partial(self._error_in, name), items=len(codes))
         codes, names = self._named(name, self.options.blank)
         side = Labels(self._called(name), codes, names, repeats=self.cells.repeats)
         return self._filled(side, name, f"labels in column {name!r}")
@@ -233,7 +236,7 @@ class Sides:
         codes, values = self.cells.columns[name]
         if blank is not None:
             values = [blank if is_missing(value) else value for value in values]
-        return named(codes, values, lambda text: self.error(f"column {name!r} {text}"), "row")
+        return named(codes, values, partial(self._error_in, name), "row")
 
     def _units(self) -> Any:
         if self.cells.repeats is not None:
@@ -248,25 +251,16 @@ class Sides:
         if column is None:
             return None
         codes, values = self.cells.columns[column]
-        names = []
-        for code, value in enumerate(values):
-            try:
-                text = label_text(value)
-            except (TypeError, ValueError, ArithmeticError):
-                row = int(np.argmax(codes == code)) + 1
-                raise self.error(odd_cell(column, row, value)) from None
-            names.append(MISSING_GROUP if text is None else text)
-            if text == MISSING_GROUP:
-                names[-1] = repr(text)
+        texts = texts_of(codes, values, partial(self._error_in, column), "row")
+        written = {None: MISSING_GROUP, MISSING_GROUP: repr(MISSING_GROUP)}
+        names = [str(written.get(text, text)) for text in texts]
         number, known = factorise_each(names, len(names))
         return RowGroups(column, number[codes], tuple(known))
 
     def _refuse_breaks(self) -> None:
         if self.cells.breaks:
-            raise self.error(
-                "the line is empty; expected a row, as there is one below",
-                next(iter(self.cells.breaks.values())),
-            )
+            line = next(iter(self.cells.breaks.values()))
+            raise self.error("the line is empty; expected a row, as there is one below", line)
 
     def _called(self, name: str) -> str:
         return self.name if self.source is not None and len(self.cells.names) == 1 else name
@@ -400,10 +394,8 @@ class Sides:
             apart = np.flatnonzero(np.repeat(own, np.diff(first)) != groups.codes)
             if len(apart):
                 row, group = int(apart[0]) + 1, groups.names[groups.codes[apart[0]]]
-                raise self.error(
-                    f"column {groups.column!r} row {row} is {group!r}, and its sentence began as "
-                    f"another group; expected one group per sentence"
-                )
+                problem = f"row {row} is {group!r}, and its sentence began as another group"
+                raise self._error_in(groups.column, f"{problem}; expected one group per sentence")
             groups = replace(groups, codes=own)
         return Text(
             self.name, first, document=numbers, sentences=sentences, parted_by=how, groups=groups
@@ -416,30 +408,24 @@ class Sides:
         begins[0] = True
         if column is not None:
             codes, values = self.cells.columns[column]
-            empty = [code for code, value in enumerate(values) if value in (None, "")]
-            filled = ~np.isin(codes, empty)
-            if filled.all():
-                begins[1:] = codes[1:] != codes[:-1]
-                document = self._beside(_DOCUMENT)  # numbers may repeat in the next one
-                if document is not None:
-                    codes, _ = self.cells.columns[document]
-                    begins[1:] |= codes[1:] != codes[:-1]
-                codes, _ = self.cells.columns[column]
-                opening, seen = codes[begins].tolist(), set[int]()
-                rows = np.flatnonzero(begins).tolist()
-                scattered = len(set(opening)) < len(opening)
-                for row, code in zip(rows, opening, strict=True) if scattered else ():
-                    if code == opening[0]:  # numbers may restart at the first one
-                        seen.clear()
-                    if code in seen:
-                        problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
-                        raise self.error(
-                            f"{problem}: row {row + 1} is another of them; expected the tokens of "
-                            "a sentence one after the other"
-                        )
-                    seen.add(code)
-            else:  # only the first row of a sentence has its number
-                begins |= filled
+            filled = np.array([value not in (None, "") for value in values])[codes]
+            if not filled.all():  # only the first row of a sentence has its number
+                return begins | filled, f"sentences by column {column!r}"
+            document = self._beside(_DOCUMENT)  # numbers may repeat in the next one
+            for own in (column, *([] if document is None else [document])):
+                numbers, _ = self.cells.columns[own]
+                begins[1:] |= numbers[1:] != numbers[:-1]
+            rows, seen = np.flatnonzero(begins), set[int]()
+            for row, code in zip(rows.tolist(), codes[rows].tolist(), strict=True):
+                if code == codes[0]:  # numbers may restart at the first one
+                    seen.clear()
+                if code in seen:
+                    problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
+                    raise self.error(
+                        f"{problem}: row {row + 1} is another of them; expected the tokens of "
+                        "a sentence one after the other"
+                    )
+                seen.add(code)
             return begins, f"sentences by column {column!r}"
         if self.cells.breaks:
             begins[list(self.cells.breaks)] = True
@@ -530,8 +516,7 @@ def are_other_labels(output: object, answer: object) -> bool:
     """Return True if both sides are labels and differ."""
     if not (isinstance(output, Labels) and isinstance(answer, Labels)):
         return False
-    code = {name: number for number, name in enumerate(answer.names)}
-    known = np.array([code.get(name, -1) for name in output.names], dtype=np.int64)
+    known = codes_in(answer.names, output.names)
     return not np.array_equal(known[output.codes], answer.codes)
 
 

@@ -90,7 +90,7 @@ class Wanted(NamedTuple):
 def read_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table: CSV, TSV, JSON lines, a JSON list or Parquet."""
     if source.kind == "parquet":
-        from probative.reading.parquet import read_parquet_cells
+        from probative.reading.database import read_parquet_cells
 
         cells = read_parquet_cells(source, wanted)
     elif source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
@@ -350,11 +350,8 @@ def _rows(
             breaks[number], empty = empty, 0
         if len(cells) != width:
             comment = " (or comments=True, if # starts a comment)" if cells[0][:1] == "#" else ""
-            raise source.error(
-                f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}, as in the header"
-                f"{comment}",
-                place.line_num,
-            )
+            problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}"
+            raise source.error(f"{problem}, as in the header{comment}", place.line_num)
         yield cells
         number += 1
 

@@ -55,11 +55,10 @@ def read_choices(opened: Input) -> Labels | LabelSets:
             refused.append((number, record["answer"]))
         chosen.append((text if isinstance(text, str) else "", labels))
     if refused:
-        raise source.error(
-            f"{len(refused)} of {len(chosen)} answers are not 'accept' ({shown(refused[0][1])}); "
-            f"expected accepted ones: leave the others out of all files",
-            refused[0][0],
-        )
+        line, answer = refused[0]
+        problem = f"{len(refused)} of {len(chosen)} answers are not 'accept' ({shown(answer)})"
+        expected = "expected accepted ones: leave the others out of all files"
+        raise source.error(f"{problem}; {expected}", line)
     return _side_of_choices(source, chosen, "labels chosen for texts")
 
 
@@ -67,10 +66,10 @@ def _side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | LabelSets:
     """Return one label per text, or label sets if some texts have several or none."""
-    if any(len(labels) != 1 for _, labels in chosen):
-        return label_sets(source.name, [list(labels) for _, labels in chosen])
-    codes, names = coded([labels[0] for _, labels in chosen])
-    texts = [text for text, _ in chosen]
+    texts, sets = zip(*chosen, strict=True)
+    if any(len(labels) != 1 for labels in sets):
+        return label_sets(source.name, sets)
+    codes, names = coded([label for (label,) in sets])
     note = Recognised(f"{source.name}: {what}, one label per text")
     return Labels(source.name, codes, names, notes=(note,), texts=lambda: texts)
 
@@ -86,11 +85,8 @@ class _Task(NamedTuple):
     results: list[Any]
 
 
-def _is_label_studio(document: Any) -> str | None:
-    """Return why a JSON document is an export of Label Studio, or None."""
-    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
-        return None
-    task = document[0]
+def _why_label_studio(task: dict[str, Any]) -> str | None:
+    """Return why an object is a task of an export of Label Studio, or None."""
     if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
         return "it is a list of tasks with 'data' and 'annotations'"
     firsts = (value[0] for value in task.values() if isinstance(value, list) and value)
@@ -99,7 +95,7 @@ def _is_label_studio(document: Any) -> str | None:
     return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
 
 
-def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
+def read_studio(opened: Input) -> Spans | Labels | LabelSets:
     """Read the annotated spans of every text of an export, or the choices made for it."""
     # the task decides where a project has both; the output of a system may have none of either
     source, options = opened.source, opened.options
@@ -113,7 +109,7 @@ def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
     return _side(source, source.name, tasks, options.task, predicted=options.predicted)
 
 
-def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+def studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read the annotations and the predictions of every model version."""
     if gold is not None or columns:
         raise InputError("gold_column, columns: an export has none; expected them left out")
@@ -144,24 +140,21 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     for version, own in versions.items():
         missing = [str(n) for n in range(1, len(documents) + 1) if n not in own]
         if missing:
-            raise source.error(
-                f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
-                f"({some_of(missing)}); expected one for each"
-            )
+            problem = f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r}"
+            raise source.error(f"{problem} ({some_of(missing)}); expected one for each")
         texts = [_text_of(source, n, document) for n, document in enumerate(documents, start=1)]
         tasks = [_Task(str(n), text, own[n]) for n, text in enumerate(texts, start=1)]
         name = f"{source.name}, {version}"
         sides.append(_side(source, name, tasks, opened.options.task, predicted=True))
-    return read_label_studio(opened), sides, list(versions)
+    return read_studio(opened), sides, list(versions)
 
 
 def _tasks(source: Source) -> list[dict[str, Any]]:
-    document = source.document
-    if _is_label_studio(document) is None:
+    tasks = source.document
+    listed = isinstance(tasks, list) and tasks and isinstance(tasks[0], dict)
+    if not listed or _why_label_studio(tasks[0]) is None:
         raise source.error("is no export of Label Studio; expected a list of tasks")
-    for number, task in enumerate(document, start=1):
-        source.expect(dict, f"task {number}", task)
-    return list(document)
+    return [source.expect(dict, f"task {n}", task) for n, task in enumerate(tasks, start=1)]
 
 
 def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
@@ -200,8 +193,7 @@ def _short_task(name: str, task: dict[str, Any]) -> _Task:
 
 
 def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
-    data = task.get("data")
-    data = data if isinstance(data, dict) else {}
+    data = task["data"] if isinstance(task.get("data"), dict) else {}
     texts = [text for text in data.values() if isinstance(text, str)]
     named = [data["text"]] if isinstance(data.get("text"), str) else texts
     if len(named) == 1:
@@ -250,25 +242,19 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
     for given in _values(task, "labels"):
         value: Any = given if isinstance(given, dict) else {}
         start, end, labels = value.get("start"), value.get("end"), value.get("labels")
-        whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
+        whole = type(start) is int and type(end) is int  # True and False are none
         names = isinstance(labels, list) and labels and all(isinstance(x, str) for x in labels)
-        problem = ""
         if not whole or not names:
-            problem = (
-                f" has {shown(value)}; expected whole numbers start and end, and a list of labels"
-            )
-        elif not 0 <= start < end <= len(task.text):
+            expected = "expected whole numbers start and end, and a list of labels"
+            raise source.error(f"task {task.name} has {shown(value)}; {expected}")
+        if not 0 <= start < end <= len(task.text):
             limits = f"0 <= start < end <= {len(task.text)}"
-            problem = f": span {start} to {end}; expected {limits}"
-        elif isinstance(value.get("text"), str):
-            stated, there = value["text"], task.text[start:end]
-            if stated.split() != there.split():
-                problem = (
-                    f": the span {start} to {end} is {snippet(stated)}, but the text has "
-                    f"{snippet(there)} there; expected the same"
-                )
-        if problem:
-            raise source.error(f"task {task.name}{problem}")
+            raise source.error(f"task {task.name}: span {start} to {end}; expected {limits}")
+        stated, there = value.get("text"), task.text[start:end]
+        if isinstance(stated, str) and stated.split() != there.split():
+            found = f"is {snippet(stated)}, but the text has {snippet(there)} there"
+            what = f"task {task.name}: the span {start} to {end}"
+            raise source.error(f"{what} {found}; expected the same")
         spans += [(start, end, label) for label in labels]
     return spans
 
@@ -287,6 +273,9 @@ def _choices(source: Source, task: _Task) -> list[str]:
 
 _ENTITY = re.compile(r"(?P<id>T\S*)\t(?P<label>\S+) (?P<places>[0-9 ;]+)\t(?P<text>.*)", re.DOTALL)
 _PLACE = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
+_EXPECTED_ENTITY = (
+    "expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', or '0 5;8 12' of several pieces"
+)
 _NO_ENTITY = "EARMN#*"  # first letters of events, attributes, relations, notes
 
 
@@ -300,11 +289,9 @@ def read_brat(opened: Input) -> Spans:
         for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
             missing = [name for name in there if name not in needed]
             if missing:
-                raise InputError(
-                    f"{len(missing)} of {len(there)} documents have no {kind} "
-                    f"({some_of(missing)}); expected a .txt and an .ann for each",
-                    place,
-                )
+                what = f"{len(missing)} of {len(there)} documents have no {kind}"
+                problem = f"{what} ({some_of(missing)})"
+                raise InputError(f"{problem}; expected a .txt and an .ann for each", place)
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
     rows: list[tuple[int, int, int, int, int]] = []
@@ -371,25 +358,15 @@ def _entities(
         places = sorted((int(place[1]), int(place[2])) for place in found)  # from left to right
         wrong = len(found) < len(pieces) or any(begin >= end for begin, end in places)
         if match is None or wrong or any(a[1] > b[0] for a, b in pairwise(places)):
-            raise source.error(
-                f"{snippet(line)}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
-                f"or '0 5;8 12' of several pieces",
-                number,
-            )
+            raise source.error(f"{snippet(line)}; {_EXPECTED_ENTITY}", number)
         if content is not None:  # brat writes a space for a line end and between pieces
             end, in_text = places[-1][1], " ".join(content[i:j] for i, j in places)
             if end > len(content):
-                raise source.error(
-                    f"entity {match['id']} ends at {end}, but the text has {len(content)} "
-                    f"characters; expected it inside",
-                    number,
-                )
+                what = f"ends at {end}, but the text has {len(content)} characters"
+                raise source.error(f"entity {match['id']} {what}; expected it inside", number)
             if "".join(in_text.split()) != "".join(match["text"].split()):
-                raise source.error(
-                    f"entity {match['id']} is {snippet(match['text'])}, but the text has "
-                    f"{snippet(in_text)} there; expected the same text",
-                    number,
-                )
+                what = f"is {snippet(match['text'])}, but the text has {snippet(in_text)} there"
+                raise source.error(f"entity {match['id']} {what}; expected the same text", number)
         entities.append((match["label"], places))
     return entities, others
 
@@ -420,13 +397,10 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         listed = ", ".join(name for name in names if name.startswith("NE-"))
         raise source.error(f"there is no column {column!r}; expected one of {listed}")
     misc = names.index("MISC") if "MISC" in names else None
-    tokens: list[str] = []
-    tags: list[str] = []
-    rows: list[int] = []
-    begins: list[int] = []  # first token of every sentence
-    documents: list[int] = []  # document of every sentence
+    tokens: list[tuple[str, str, int]] = []  # with its tag and its line, from 0
+    begins: list[tuple[int, int]] = []  # first token and document of every sentence
     short: list[int] = []  # lines that lack cells
-    fresh, document, unmarked = True, -1, 0
+    fresh, document = True, -1
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
         if line.startswith("# ") or not line.strip():
@@ -439,29 +413,24 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             short.append(number + 1)
             cells += ["_"] * (len(names) - len(cells))
         if any(cells[len(names) :]):
-            raise source.error(
-                f"{snippet(line)} has {len(cells)} columns between TABs; expected "
-                f"{len(names)}, as in the first line",
-                number + 1,
-            )
+            problem = f"{snippet(line)} has {len(cells)} columns between TABs"
+            expected = f"expected {len(names)}, as in the first line"
+            raise source.error(f"{problem}; {expected}", number + 1)
         if fresh:
-            begins.append(len(tokens))
-            documents.append(max(document, 0))
-            fresh = False
-        unmarked += cells[place] == "_"
-        tokens.append(cells[0])
-        tags.append("O" if cells[place] == "_" else cells[place])
-        rows.append(number)
+            begins.append((len(tokens), max(document, 0)))
+        tokens.append((cells[0], cells[place], number))
         fresh = misc is not None and "EndOfSentence" in cells[misc].split("|")
     if not tokens:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
+    words, tags, rows = zip(*tokens, strict=True)
+    unmarked = tags.count("_")
     if unmarked == len(tokens):
         raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
-    codes, values = factorise_each(tags, len(tags))
-    first = np.array([*begins, len(tokens)], dtype=np.int64)
-    sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
-    numbers = np.array(documents, dtype=np.int32) if document >= 0 else None
-    text = Text(source.name, first, np.array(rows, dtype=np.int32), numbers, sentences=sentences)
+    codes, values = factorise_each(("O" if tag == "_" else tag for tag in tags), len(tags))
+    first = np.array([*(token for token, _ in begins), len(tokens)], dtype=np.int64)
+    sentences = [list(words[i:j]) for i, j in pairwise(first.tolist())]
+    documents = np.array([own for _, own in begins], dtype=np.int32) if document >= 0 else None
+    text = Text(source.name, first, np.array(rows, dtype=np.int32), documents, sentences=sentences)
     notes: list[str] = [Recognised(f"{source.name}: HIPE, tags in column {names[place]!r}")]
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
@@ -522,10 +491,9 @@ def read_docbin(opened: Input) -> Spans:
         import spacy
         from spacy.tokens import DocBin
     except ImportError:
-        raise source.error(
-            "is a file of spaCy, which is not installed; expected `pip install spacy`, or the "
-            "documents as JSON lines"
-        ) from None
+        problem = "is a file of spaCy, which is not installed"
+        expected = "expected `pip install spacy`, or the documents as JSON lines"
+        raise source.error(f"{problem}; {expected}") from None
     try:
         packed = DocBin().from_bytes(source.data)
         source.refuse_unpacking(_BYTES_PER_TOKEN * sum(map(len, packed.tokens)))
@@ -555,7 +523,7 @@ def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | N
     if log is not None:
         return "log", log[1]
     if source.kind == "parquet":
-        from probative.reading.parquet import list_columns
+        from probative.reading.database import list_columns
 
         try:
             columns = list_columns(source)
@@ -576,11 +544,11 @@ def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | N
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     listed = source.opening == b"[" and any(key in source.data for key in keys)
     document = whole_document(source) if listed else None
-    reason = _is_label_studio(document)
-    if reason is not None:
-        return "labelstudio", reason
     if not isinstance(document, list) or not document or not isinstance(document[0], dict):
         return None
+    reason = _why_label_studio(document[0])
+    if reason is not None:
+        return "labelstudio", reason
     reason = is_row(document[0])
     return None if reason is None else ("rows", f"in its first object, {reason}")
 
