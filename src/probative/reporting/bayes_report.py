@@ -139,24 +139,16 @@ def crossval_document(
     """Build the document of a cross-validated comparison and its folds."""
     models = a, b = comparison.a, comparison.b
     verdicts = model_verdicts(comparison)
-    content: dict[str, Any] = {
-        "tests": [test.to_dict() for test in comparison.tests],
-        "adjusted_tests": [test.to_dict() for test in comparison.adjusted_tests],
-        "verdicts": verdicts,
-        "folds": [fold.to_dict() for fold in comparison.folds],
-        "seed": comparison.seed,
-        "effective_a": comparison.effective_a.to_dict(),
-        "effective_b": comparison.effective_b.to_dict(),
-    }
+    known = comparison.to_dict() | {"verdicts": verdicts, "seed": comparison.seed}
+    order = ("tests", "adjusted_tests", "verdicts", "folds", "seed", "effective_a", "effective_b")
+    content = {name: known[name] for name in (*order, "balance") if name in known}
     judged = _tests_table(comparison.adjusted_tests, models, verdicts=True)
     tables = [
         replace(judged, title=f"{judged.title}, adjusted for the training variance"),
         _tests_table(comparison.tests, models, verdicts=False),
         _folds_table(comparison),
     ]
-    if comparison.balance is not None:
-        content["balance"] = comparison.balance.to_dict()
-        tables.append(_balance_table(comparison.balance.to_dict()))
+    tables += [_balance_table(content["balance"])] if "balance" in content else []
     return Document(
         title=f"Is {b} better than {a}, whatever the training set?",
         payload=payload(command, comparison.signature, **content),
@@ -198,6 +190,7 @@ def _folds_table(comparison: ModelComparison) -> Table:
     def of_metric(metric: str) -> Column:
         return Column(metric, lambda fold: points(score(fold.counts, metric)))
 
+    timed = any(fold.seconds is not None for fold in comparison.folds)
     return Table.of(
         comparison.folds,
         Words("fold"),
@@ -206,11 +199,7 @@ def _folds_table(comparison: ModelComparison) -> Table:
         Column("judged on", "validation"),
         *map(of_count, comparison.folds[0].counts.to_dict()),
         *map(of_metric, metrics),
-        Column(
-            "seconds",
-            lambda fold: number(fold.seconds, 1),
-            when=any(fold.seconds is not None for fold in comparison.folds),
-        ),
+        Column("seconds", form=partial(number, digits=1), when=timed),
         title="Folds",
     )
 
@@ -283,11 +272,13 @@ def model_pictures(
 ) -> list[Picture]:
     """Picture for each score the posteriors of both models, and that of their difference."""
     # `adjusted` tests allow for the training variance, which the posteriors of scores do not
+    published = "These are the published posteriors, without the training variance; the intervals"
+    published += " in the table and the difference allow for it."
     pictures: list[Picture] = []
     for panel, test in zip(panels, tests, strict=True):
         scores, difference = score_picture(panel), difference_picture(test, models)
         if adjusted:
-            scores = replace(scores, reading=f"{scores.reading} {_WITHOUT_VARIANCE}")
+            scores = replace(scores, reading=f"{scores.reading} {published}")
         pictures += [scores] if scores.curves else []
         pictures += [difference] if difference.x else []
     return pictures
@@ -315,17 +306,9 @@ def score_picture(panel: ScorePosteriors) -> Densities:
         axis=f"{name}, points",
         title=title,
         description=f"{title} {peaks} points",
-        reading=(
-            "A curve is the posterior density of the true score of a model. The more two curves "
-            "overlap, the less the models are distinguished."
-        ),
+        reading="A curve is the posterior density of the true score of a model. The more two "
+        "curves overlap, the less the models are distinguished.",
     )
-
-
-_WITHOUT_VARIANCE = (
-    "These are the published posteriors, without the training variance; the intervals in the table "
-    "and the difference allow for it."
-)
 
 
 def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) -> Density:

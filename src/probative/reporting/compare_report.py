@@ -472,6 +472,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
     by_label = [label_differences(c) for c in first if c.by_label]
     many = len({(c.a, c.b) for c in first}) > 1
     open_pairs = 0 if many else len(drawn)
+    told = [example for example in result.examples if not isinstance(example, RecordExample)]
     shown = len({(example.a, example.b) for example in result.examples})
     more = len([c for c in first if not c.identical]) - shown
     without = f" Of {counted(shown, 'pair')}; {more:,} more pairs have none here." * (more > 0)
@@ -491,9 +492,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": shown_examples(
-            [one for one in result.examples if not isinstance(one, RecordExample)]
-        ),
+        "examples": shown_examples(told),
         "example_words": EXAMPLE_WORDS[kind] + without,
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
@@ -615,15 +614,13 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
 
 def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
     """Return the tables of buckets of the first pair, and those of the others."""
-    tables = [bucket_tables(result, c) for c in first]
-    shown, more = tables[:1], [own for own in tables[1:] if own]
+    shown, *others = [bucket_tables(result, c) for c in first] or [[]]
+    length = "characters" if result.task == "segmentation" else "tokens"
     return {
-        "bucket_tables": [table for own in shown for table in own],
-        "more_bucket_tables": [table for own in more for table in own],
-        "more_bucket_pairs": len(more),
-        "bucket_words": _BUCKET_WORDS.format(
-            length="characters" if result.task == "segmentation" else "tokens"
-        ),
+        "bucket_tables": shown,
+        "more_bucket_tables": [table for own in others for table in own],
+        "more_bucket_pairs": sum(map(bool, others)),
+        "bucket_words": _BUCKET_WORDS.format(length=length),
     }
 
 
@@ -645,18 +642,13 @@ def _confusions(result: Comparisons) -> list[dict[str, Any]]:
 
 
 def _heat_map(
-    name: str,
-    rows: Sequence[tuple[str | None, str | None, int]],
-    labels: Sequence[str | None],
-    largest: int,
+    name: str, rows: Sequence[Any], labels: Sequence[str | None], largest: int
 ) -> dict[str, Any]:
     times = {(right, given): n for right, given, n in rows}
     shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
     total = sum(times.values())
-    note = (
-        f"{shown:,} of {total:,} confusions: those of the {len(labels) - (None in labels)} "
-        f"labels that all systems together confuse most."
-    )
+    named = f"the {len(labels) - (None in labels)} labels that all systems together confuse most"
+    note = f"{shown:,} of {total:,} confusions: those of {named}."
 
     def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
         if right == given:

@@ -215,7 +215,8 @@ def _headline(curves: Sequence[Curve]) -> Answer:
 
 def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of two curves: differences, verdict and gates."""
-    curves, c = comparison.curves, comparison.comparisons
+    curves, c, content = comparison.curves, comparison.comparisons, comparison.to_dict()
+    systems = content.pop("curves")
     found = Answer(*evidence_words(c[0]), tuple(comparison.verdicts[:1]))
 
     def difference(one: Comparison) -> str:
@@ -245,13 +246,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
     return Document(
         title=f"{c[0].b} against {c[0].a}",
         payload=payload(
-            "compare",
-            comparison.signature,
-            gates,
-            task="probabilities",
-            systems=[curve.to_dict() for curve in curves],
-            comparisons=[one.to_dict() for one in c],
-            verdicts=list(comparison.verdicts),
+            "compare", comparison.signature, gates, task="probabilities", systems=systems, **content
         ),
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
@@ -364,13 +359,9 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
         f"Bands: pointwise ones ({curves[0].pointwise.method}) are for one threshold chosen in "
         f"advance, simultaneous ones ({curves[0].simultaneous.method}) for all thresholds at once."
     )
-    doubts = dict.fromkeys(
-        f"{band.kind.capitalize()} interval: {band.note}."
-        for curve in curves
-        for band in (curve.pointwise, curve.simultaneous)
-        if band.note
-    )
-    return first, " ".join([bands, *doubts])
+    drawn = [band for curve in curves for band in (curve.pointwise, curve.simultaneous)]
+    doubts = [f"{band.kind.capitalize()} interval: {band.note}." for band in drawn if band.note]
+    return first, " ".join([bands, *dict.fromkeys(doubts)])
 
 
 def _summary(curve: Curve) -> dict[str, Any]:
@@ -400,20 +391,22 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         own = {"lambda": step["lambda"], "threshold": step["threshold"], **step["counts"]}
         own["splitting_bias"] = step["splitting_bias"]
         records += [own | score for score in step["scores"]]
+    peaks = _peaks(sweep)
     reading = (
         f"λ: the share of the {sweep.positions:,} positions between two characters that is "
         "accepted, the most probable first. Intervals allow for correlated errors within a "
         "sentence."
     )
+    tables = sweep_table(sweep), best_table(sweep)
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
-        tables=(sweep_table(sweep), best_table(sweep)),
+        tables=tables,
         records=tuple(records),
-        notes=(reading, _peaks(sweep), sweep.signature),
+        notes=(reading, peaks, sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
-        headline=(Answer(words, "fact", (_peaks(sweep),)),),
-        content=lambda: {"tables": (best_table(sweep), sweep_table(sweep))},
+        headline=(Answer(words, "fact", (peaks,)),),
+        content=lambda: {"tables": tables[::-1]},
     )
 
 
@@ -421,6 +414,7 @@ def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
     """Picture the scores against λ, with their intervals and their peaks."""
     known = any(map(_is_informative, sweep.scores))
     said = "" if known else "no intervals: there is only one sentence"
+    bands = "" if known else " There are no bands: there is only one sentence."
     who = f" of {name}" if name else ""
     peaks = {best.metric: (best.finest_share, best.finest_score) for best in sweep.best}
     scores = {score.metric: score for score in sweep.scores}
@@ -430,11 +424,8 @@ def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
         up="score in points",
         title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
         description="; ".join(str(best) for best in sweep.best),
-        reading=(
-            "From left to right, more positions are accepted as boundaries, the most probable "
-            "first. A band is the interval; a dot marks the highest score."
-        )
-        + ("" if known else " There are no bands: there is only one sentence."),
+        reading="From left to right, more positions are accepted as boundaries, the most probable "
+        f"first. A band is the interval; a dot marks the highest score.{bands}",
         note=": ".join(filter(None, (name, said))),
     )
 

@@ -208,10 +208,8 @@ class Table:
     @property
     def all_notes(self) -> tuple[str, ...]:
         """Return all notes, with the one on bold text if there is any."""
-        shown = self.bold_note and any(
-            isinstance(cell, Strong) for row in self.rows for cell in row
-        )
-        return (*self.notes, *self.details, *((self.bold_note,) if shown else ()))
+        bold = any(isinstance(cell, Strong) for row in self.rows for cell in row)
+        return (*self.notes, *self.details, *([self.bold_note] if bold and self.bold_note else []))
 
     @property
     def word_columns(self) -> tuple[bool, ...]:
@@ -222,9 +220,8 @@ class Table:
     def full_head(self, column: int) -> str:
         """Return the heading of a column, with that of its left neighbour if not unique."""
         head = self.columns[column]
-        if self.columns.count(head) == 1:
-            return head
-        return f"{head} of {self.columns[column - 1]}"
+        alone = self.columns.count(head) == 1
+        return head if alone else f"{head} of {self.columns[column - 1]}"
 
     def without(self, column: int) -> Table:
         """Return the table without a column."""
@@ -236,9 +233,7 @@ class Table:
             text_columns=sum(i < self.text_columns for i in kept),
             closing_words=self.closing_words and column != len(self.columns) - 1,
             droppable=tuple(i - (i > column) for i in self.droppable if i != column),
-            track_column=None
-            if self.track_column is None
-            else self.track_column - (self.track_column > column),
+            track_column=self.track_column and self.track_column - (self.track_column > column),
         )
 
     def with_column(self, place: int, head: str, cells: Sequence[str]) -> Table:
@@ -375,9 +370,9 @@ def evidence_words(c: Comparison) -> tuple[str, str]:
     if word:
         better, state = (c.b, "better") if c.difference > 0 else (c.a, "worse")
         return f"{better} better: {word} evidence", state
-    if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
-        return f"Not established that they differ by more than {region(c.rope)}", "open"
-    return "Not established", "open"
+    differ = c.rope > 0 and pvalue_of(c) <= SIGNIFICANT
+    exceeds = f" that they differ by more than {region(c.rope)}" if differ else ""
+    return f"Not established{exceeds}", "open"
 
 
 def lower(words: str) -> str:

@@ -17,6 +17,7 @@ from probative.reporting.document import (
     Words,
     estimate_in_full,
     gate_answers,
+    limits,
     payload,
     with_ends,
 )
@@ -63,11 +64,6 @@ class _ForestRow(NamedTuple):
     decided: bool = False
     whole: bool = False  # it is about all others together
 
-    @property
-    def limits(self) -> tuple[float, float, float]:
-        """Return the difference and its interval."""
-        return self.gap.difference, self.gap.low, self.gap.high
-
 
 def _choose_rows(rows: Sequence[_ForestRow], most: int) -> tuple[list[_ForestRow], int]:
     """Return the rows to show, by falling difference, the whole last; and how many are left out."""
@@ -105,8 +101,8 @@ class _Differences:
             ends = points(row.gap.low), points(row.gap.high)
             return with_ends(Strong(gap) if row.decided else gap, *ends)
 
-        full = [row.limits for row in shown]
-        limits, cut = _cut(full), "Drawn intervals that reach far beyond the others are cut."
+        full = [limits(row.gap) for row in shown]
+        drawn, cut = _cut(full), "Drawn intervals that reach far beyond the others are cut."
         whole = [i for i, row in enumerate(shown) if row.whole]
         return Table.of(
             shown,
@@ -117,8 +113,8 @@ class _Differences:
             Column("difference", difference),
             Column(self.p_head, "p", pvalue),
             title=f"{self.title}{scale_word(', ')}",
-            notes=(self.note, _left_out(left_out), cut if limits != full else ""),
-            tracks=Tracks.of(limits, zero=True, marked=whole),
+            notes=(self.note, _left_out(left_out), cut if drawn != full else ""),
+            tracks=Tracks.of(drawn, zero=True, marked=whole),
             track_before="difference",
             bold_note=f"Decided differences in {metric_name(self.whole.metric)} are in bold.",
         )
@@ -128,17 +124,18 @@ class _Differences:
         shown, left_out = _choose_rows(self.rows, ON_A_PAGE)
         a, b, name = self.whole.a, self.whole.b, metric_name(self.whole.metric)
         level = f"{100 * self.whole.level:g} %"
-        full = [row.limits for row in shown]
-        limits = _cut(full)
+        full = [limits(row.gap) for row in shown]
+        drawn = _cut(full)
         bars = [
             Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
-            for row, own in zip(shown, limits, strict=True)
+            for row, own in zip(shown, drawn, strict=True)
         ]
         listed = "; ".join(
             f"{row.name} {points(row.gap.difference)} ({brackets(row.gap.low, row.gap.high, 2)})"
             for row in shown
         )
-        cut = "; long ones are cut" if limits != full else ""
+        cut = "; long ones are cut" if drawn != full else ""
+        cut += f"; {left_out:,} more left out" if left_out else ""
         return Forest(
             bars,
             zero=True,
@@ -148,7 +145,7 @@ class _Differences:
             reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name "
             f"stands on how many units it rests. Each interval stands for itself: it is not "
             f"adjusted for their number. {_left_out(left_out)}".rstrip(),
-            note=f"{level} intervals{cut}" + (f"; {left_out:,} more left out" if left_out else ""),
+            note=f"{level} intervals{cut}",
         )
 
 
@@ -172,7 +169,7 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
 def _in_words(row: _ForestRow) -> str:
     """Return the numbers that stand on the right of a row."""
     p = "" if row.p is None else f"  p = {pvalue(row.p)}"
-    difference, low, high = row.limits
+    difference, low, high = limits(row.gap)
     if isnan(difference):
         return p
     return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"

@@ -57,14 +57,7 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
         tables, notes = [], ["No gate has used this ledger yet."]
     return Document(
         title=f"Ledger of gates: {counted(len(ledger.sets), 'test set')}",
-        payload=payload(
-            "ledger",
-            ledger.signature,
-            path=ledger.path,
-            sets=[one.to_dict() for one in ledger.sets],
-            uses=[use.to_dict() for use in ledger.uses],
-            notes=list(ledger.notes),
-        ),
+        payload=payload("ledger", ledger.signature, **ledger.to_dict()),
         tables=tuple(tables),
         records=tuple(ledger.records()),
         notes=(*notes, *ledger.notes, ledger.signature),

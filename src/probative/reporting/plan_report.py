@@ -106,10 +106,10 @@ def _runs_headline(plan: RunsPlan) -> Answer:
     now = max(plan.n_runs_a, plan.n_runs_b)
     at = min(range(len(plan.runs)), key=lambda i: abs(plan.runs[i] - now))
     needed, runs = plan.units_needed[at], counted(plan.runs[at], "run")
-    words, state = f"No number of {plan.by}s is enough with {runs} each", "open"
+    words, state = f"No number of {plan.by}s is enough", "open"
     if needed is not None:
-        words, state = f"{counted(needed, plan.by)} needed with {runs} each", "fact"
-    return Answer(words, state, tuple(_sentences(plan)[:2]))
+        words, state = f"{counted(needed, plan.by)} needed", "fact"
+    return Answer(f"{words} with {runs} each", state, tuple(_sentences(plan)[:2]))
 
 
 def _grid(plan: RunsPlan) -> Table:
@@ -141,7 +141,7 @@ def _sentences(plan: RunsPlan) -> list[str]:
     instead = f"no number of further {unit}s has the same effect"
     if plan.units_instead is not None:
         more = plan.units_instead - plan.observed_units
-        instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
+        instead = f"so would {counted(more, f'more {unit}')}"
     now, then = (points(w) for w in (plan.half_width, plan.half_width_with_another_run))
     sentences = [
         f"The pilot ({pilot}) gives an interval of ±{now}{scale_word()}.",
@@ -156,11 +156,9 @@ def _sentences(plan: RunsPlan) -> list[str]:
             f"{100 * shares['interaction']:.0f} % from run-by-{unit} interaction, which more runs "
             f"or {unit}s reduce."
         )
-    sentences.append(
-        "The variances are estimates from the pilot, and rough for few runs. Plan with the "
-        "smallest difference that matters to you."
-    )
-    return [*sentences, *([plan.note] if plan.note else [])]
+    rough = "The variances are estimates from the pilot, and rough for few runs."
+    smallest = "Plan with the smallest difference that matters to you."
+    return [*sentences, f"{rough} {smallest}", *([plan.note] if plan.note else [])]
 
 
 # --- Figure of a plan of runs and units

@@ -29,6 +29,7 @@ from probative.reporting.document import (
     differed,
     estimate_in_full,
     estimated,
+    limits,
     payload,
     scored,
     upper,
@@ -107,20 +108,19 @@ def _ranking_content(
     ranking: Ranking,
     board: Table,
     pairs: Table | None,
-    command: PairCommand | None = None,
-    pages: Mapping[tuple[str, str], str] | None = None,
+    command: PairCommand | None,
+    pages: Mapping[tuple[str, str], str] | None,
 ) -> dict[str, Any]:
     """Return the variables of the template."""
     # `command` shows a pair in full that the page does not hold; `pages` are the addresses of pairs
     # with a page of their own, by the names of the lower and the higher system
-    labels = _labels(ranking)
-    in_full = _in_full(ranking)
+    labels, in_full = _labels(ranking), _in_full(ranking)
     held = len(ranking.pairs) <= _MOST_PAIRS
     return {
         "recognised": [base_name(note) for note in ranking.notes],
         "board": board,
         "rising": [head in _RISING for head in board.columns],
-        "tracks": Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking]),
+        "tracks": Tracks.of(list(map(limits, ranking.ranking))),
         "rows": [
             {"system": system, "cells": cells, "starts": place == board.rule}
             for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
@@ -259,7 +259,7 @@ def _page_data(
     labels: Sequence[str],
     *,
     pairs: bool,
-    command: PairCommand | None = None,
+    command: PairCommand | None,
     pages: Mapping[tuple[str, str], str],
 ) -> str:
     """Return the numbers of the page as JSON for a script element."""
@@ -302,7 +302,7 @@ def _page_data(
 
 
 def _limits(score: Interval | RankedSystem) -> list[float | None]:
-    return [_rounded(float(value)) for value in (score.estimate, score.low, score.high)]
+    return [_rounded(float(value)) for value in limits(score)]
 
 
 def _rounded(value: float) -> float | None:
@@ -321,11 +321,8 @@ def _words(ranking: Ranking) -> dict[str, str]:
     many = len(ranking.ranking) > _MOST_NAMED_IN_MATRIX
     narrow = " Fewer systems, chosen by name above, make larger squares." if many else ""
     at_once = "for all pairs at once " if several else ""
-    adjusted = (
-        f"; adjusted, it allows for the number of pairs ({ranking.adjustment.capitalize()})"
-        if several
-        else "; of one pair it needs no adjustment"
-    )
+    adjusted = f"adjusted, it allows for the number of pairs ({ranking.adjustment.capitalize()})"
+    adjusted = adjusted if several else "of one pair it needs no adjustment"
     spread = f", from {points(max(scores), 1)} to {points(min(scores), 1)}" if scores else ""
     return {
         "board": f"{upper(metric)} of each system with its own {level} interval"
@@ -337,7 +334,7 @@ def _words(ranking: Ranking) -> dict[str, str]:
         f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
         f"the two tie.{narrow}",
         "pair": f"The intervals hold {at_once}with a confidence of {level}. p: {ranking.test} "
-        f"randomisation test by {ranking.by}{adjusted}. P(better): probability, given these data "
+        f"randomisation test by {ranking.by}; {adjusted}. P(better): probability, given these data "
         f"alone, that a system scores higher than the other on {ranking.by}s like these.",
     }
 
@@ -418,39 +415,28 @@ def rank_set(system: RankedSystem) -> str:
 def _leaderboard_notes(ranking: Ranking) -> list[str]:
     if len(ranking.ranking) < 2:
         return []
-    how = (
-        f"{ranking.adjustment.capitalize()}-adjusted p, the larger of Student's and of the "
-        f"{ranking.test} randomisation test"
-    )
+    adjusted, test = ranking.adjustment.capitalize(), f"{ranking.test} randomisation test"
     pairs = f", all {len(ranking.pairs):,} pairs" if len(ranking.pairs) > 1 else ""
     ties = (
         f"rank: the ranks that a system may have, for all systems at once. Systems above the line "
         f"may rank first. Systems that share a letter (ties) are not distinguishable at the level "
-        f"{ranking.level:g} ({how} by {ranking.by}{pairs})."
+        f"{ranking.level:g} ({adjusted}-adjusted p, the larger of Student's and of the {test} by "
+        f"{ranking.by}{pairs})."
     )
     notes = [ties]
     if any("–" in short_letters(system.letters) for system in ranking.ranking):
         notes.append("a–d stands for the letters abcd, and so on.")
-    chances = "P(best): probability of being best"
-    if ranking.n_draws:
-        notes.append(f"{chances}, from {ranking.n_draws:,} draws over the {ranking.by}s.")
-    elif not all(isnan(system.p_best) for system in ranking.ranking):
-        notes.append(f"{chances}, from the posterior of the difference.")
-    if _surer_than_tests(ranking):
-        notes.append(
-            f"P(best) resamples only these {ranking.by}s and is overconfident here; use rank and "
-            f"ties."
-        )
-    return notes
-
-
-def _surer_than_tests(ranking: Ranking) -> bool:
-    """Return True if P(best) of the first is high, but a test does not decide it."""
+    draws, known = ranking.n_draws, any(not isnan(system.p_best) for system in ranking.ranking)
+    how = f"{draws:,} draws over the {ranking.by}s" if draws else "the posterior of the difference"
+    notes += [f"P(best): probability of being best, from {how}."] if draws or known else []
+    # P(best) of the first may be high where a test does not decide it
     first, *others = ranking.ranking
-    pairs = (ranking.pair(first.name, system.name) for system in others)
-    return first.p_best >= ranking.level and any(
-        not pair.decided and abs(pair.difference) > 0 for pair in pairs
-    )
+    against = [ranking.pair(first.name, system.name) for system in others]
+    tied = any(not pair.decided and abs(pair.difference) > 0 for pair in against)
+    if first.p_best >= ranking.level and tied:
+        over = f"P(best) resamples only these {ranking.by}s and is overconfident here"
+        notes.append(f"{over}; use rank and ties.")
+    return notes
 
 
 def _pair_table(ranking: Ranking) -> Table:
@@ -475,18 +461,13 @@ def _pair_table(ranking: Ranking) -> Table:
 def rank_figure(ranking: Ranking) -> Figure:
     """Draw every system's score with its interval, and beside it a bar for each tie letter."""
     runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
+    several = {name: scores for name, scores in runs.items() if len(scores) > 1}
     bars = [
-        Bar(
-            *(system.name, system.estimate, system.low, system.high),
-            runs=runs[system.name] if len(runs.get(system.name, ())) > 1 else (),
-            pale=system.rank_low > 1,
-        )
-        for system in ranking.ranking
+        Bar(s.name, *limits(s), runs=several.get(s.name, ()), pale=s.rank_low > 1)
+        for s in ranking.ranking
     ]
-    name = metric_name(ranking.metric, ranking.match)
-    forest = Forest(
-        bars, axis=f"{name}{scale_word(', ')}", note=f"{100 * ranking.level:g} % intervals"
-    )
+    axis = f"{metric_name(ranking.metric, ranking.match)}{scale_word(', ')}"
+    forest = Forest(bars, axis=axis, note=f"{100 * ranking.level:g} % intervals")
     groups = _tied_groups(ranking)
     drawn = figure(forest, beside=max(0.4, 0.16 * len(groups)))
     scores, ties = drawn.axes
@@ -567,10 +548,7 @@ def _other_tables(board: Board) -> list[Table]:
 
 # --- Pages and files of the site
 
-if TYPE_CHECKING:
-    Pair = tuple[str, str]
-
-
+Pair = tuple[str, str]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _DOWNLOADS = (
     ("board.json", "everything"),
@@ -668,8 +646,8 @@ class _Site:
         return as_html(replace(document, title=title, page=page, content=lambda: content))
 
     def _submission(self, name: str) -> Submission:
-        found = (one for one in self.board.submissions if one.status != "refused")
-        return next(one for one in found if one.name == name)
+        found = self.board.submissions
+        return next(one for one in found if one.name == name and one.status != "refused")
 
     def downloads(self) -> dict[str, str]:
         """Return the files to download, content by name."""
@@ -753,18 +731,14 @@ class _Site:
         )
         below, above = ranking[pair.a], ranking[pair.b]
         second = {score.metric: score for score in below.scores}
-        scores = [
-            (metric_words(score.metric), score, second[score.metric])
-            for score in above.scores
-            if score.metric in second
-        ]
+        both = [(score, second[score.metric]) for score in above.scores if score.metric in second]
+        scores = [(metric_words(one.metric), one, other) for one, other in both]
         tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
         tables += _labels_of_both(above, below, ranking.metric)
-        words, state = (
-            (f"{pair.b} better", "better") if pair.decided else ("Not established", "open")
-        )
-        if pair.identical:
-            words, state = "Identical outputs", "equal"
+        words, state = "Identical outputs", "equal"
+        if not pair.identical:
+            better = f"{pair.b} better", "better"
+            words, state = better if pair.decided else ("Not established", "open")
         return self._page(
             f"{pair.b} and {pair.a}",
             Answer(words, state, (_pair_sentence(pair, ranking),)),
@@ -776,16 +750,9 @@ class _Site:
 
     def _page(self, title: str, lead: Answer, tables: Sequence[Table], **more: Any) -> str:
         content = {"way": (), "files": (), "examples": (), **more}
-        document = Document(
-            title,
-            payload("board", self.board.signature),
-            tuple(tables),
-            (),
-            page="board.html",
-            content=lambda: content,
-            headline=(lead,),
-        )
-        return as_html(document)
+        signed = payload("board", self.board.signature)
+        how: dict[str, Any] = {"page": "board.html", "content": lambda: content}
+        return as_html(Document(title, signed, tuple(tables), (), headline=(lead,), **how))
 
 
 def _safe_html(text: str) -> Markup:
@@ -884,10 +851,9 @@ def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> li
         for own in above.by_label
         if own.label in second
     ]
-    if not scores:
-        return []
-    title = f"By label, {metric_words(_of(above.by_label[0].scores, wanted).metric)} in points"
-    return [_both("label", scores, (above.name, below.name), title)]
+    names = above.name, below.name
+    titles = [f"By label, {metric_words(one.metric)} in points" for _, one, _ in scores[:1]]
+    return [_both("label", scores, names, title) for title in titles]
 
 
 def _of(scores: Sequence[Interval], metric: str) -> Interval:

@@ -81,9 +81,8 @@ def two_averages(scores: Scores, compared: Comparisons | None = None) -> list[st
     means = [gap for gap in compared.other_metrics or () if gap.metric == "f1_of_documents"]
     sentences = []
     for mean in means:
-        gap = pooled[mean.a, mean.b]
+        gap, of_mean = pooled[mean.a, mean.b], _higher(mean)
         one, other = (mean.b, mean.a) if gap.difference > 0 else (mean.a, mean.b)
-        of_mean = _higher(mean)
         if gap.difference * mean.difference > 0:
             sentences.append(f"The mean F1 of documents is higher for {one}, too ({of_mean}).")
         elif gap.difference * mean.difference < 0:
@@ -235,16 +234,11 @@ _MOST_COMPARED = 400  # characters of values whose differing ones are marked
 
 def records_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template of records."""
-    documents: list[dict[str, Any]] = [
-        {
-            "head": f"{one.document}: {counted(one.errors_a, 'error')} of {one.a}, "
-            f"{one.errors_b:,} of {one.b}",
-            "names": ("gold", one.a, one.b),
-            "rows": [_row(row) for row in one.fields],
-        }
-        for one in result.examples
-        if isinstance(one, RecordExample)
-    ]
+    documents: list[dict[str, Any]] = []
+    for one in (example for example in result.examples if isinstance(example, RecordExample)):
+        errors = f"{counted(one.errors_a, 'error')} of {one.a}, {one.errors_b:,} of {one.b}"
+        head, names = f"{one.document}: {errors}", ("gold", one.a, one.b)
+        documents.append({"head": head, "names": names, "rows": list(map(_row, one.fields))})
     paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
     wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
     known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
@@ -276,25 +270,20 @@ def _bars(result: Comparisons) -> list[dict[str, Any]]:
     total = {path: sum(f.errors for f in own.values()) for path, own in by_path.items()}
     shown = sorted((p for p in total if total[p]), key=lambda p: (-total[p], p))[:_MOST_BARS]
     largest = max((f.errors for p in shown for f in by_path[p].values()), default=1) or 1
+
+    def system_bar(name: str, found: Any) -> dict[str, Any]:
+        numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
+        numbers["other type"] = _typed(found)
+        parts = [
+            {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
+            for kind, n in numbers.items()
+            if n
+        ]
+        return {"name": name, "errors": found.errors, "parts": parts}
+
     return [
-        {
-            "path": path,
-            "systems": [
-                {"name": name, "errors": found.errors, "parts": _parts(found, largest)}
-                for name, found in by_path[path].items()
-            ],
-        }
+        {"path": path, "systems": [system_bar(*own) for own in by_path[path].items()]}
         for path in shown
-    ]
-
-
-def _parts(found: Any, largest: int) -> list[dict[str, Any]]:
-    numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
-    numbers["other type"] = _typed(found)
-    return [
-        {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
-        for kind, n in numbers.items()
-        if n
     ]
 
 
@@ -331,9 +320,9 @@ def _row(row: FieldExample) -> dict[str, Any]:
     """Return a field of a document: its place, and the value of each side in parts."""
     kinds = [kind for kind in (row.kind_a, row.kind_b) if kind not in ("", "right")]
     classes = [f"k-{kind.replace(' ', '-')}" for kind in dict.fromkeys(kinds)]
-    right = row.kind_a == "right", row.kind_b == "right"
-    if row.gold is not None and right[0] != right[1]:
-        classes.append("k-fixed" if right[1] else "k-broken")
+    fixed = row.kind_b == "right"
+    if row.gold is not None and fixed != (row.kind_a == "right"):
+        classes.append("k-fixed" if fixed else "k-broken")
     return {
         "path": row.path,
         "place": row.place,

@@ -135,12 +135,10 @@ def note_lines(note: str, width: int | None) -> list[str]:
         return [text]
     lines, line = [], ""
     for word in re.split(r"[ \t\n]+(?!%)", text.strip()):  # a per cent sign stays with its number
-        wider = f"{line} {word}" if line else word
-        if line and _cell_len(wider) > width:
+        if line and _cell_len(f"{line} {word}") > width:
             lines.append(line)
-            line = word
-        else:
-            line = wider
+            line = ""
+        line = f"{line} {word}" if line else word
         while _cell_len(line) > width:  # a word longer than a line is cut
             most = range(min(len(line), width), 0, -1)
             at = next((i for i in most if _cell_len(line[:i]) <= width), 1)
@@ -247,11 +245,9 @@ def as_text(
         return f"\x1b[1m{text}\x1b[0m" if colour else text
 
     room = None if width == UNLIMITED else width
-    with scale_of(document.scale):
-        shown = (*document.tables, *document.more) if verbose else document.tables
-        tables = [_draw_tracks(table, width) for table in shown]
+    shown = (*document.tables, *document.more) if verbose else document.tables
     blocks = [note_lines(words, room) for words in document.leading]
-    for table in tables:
+    for table in [_draw_tracks(table, width) for table in shown]:
         details = table.all_notes if colour else (*table.notes, *table.details)
         own = details if verbose else table.notes
         lines = _table_lines(table, width, bold)
@@ -454,16 +450,10 @@ def templates() -> Environment:
 
     from probative.reporting.pictures import svg
 
-    environment = Environment(
-        loader=PackageLoader("probative.reporting"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["plain"] = escape.plain
-    environment.filters["svg"] = svg
+    loader = PackageLoader("probative.reporting")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"plain": escape.plain, "svg": svg, "plain_value": _sort_value}
     environment.filters["points"] = lambda value: points(value, 1)
-    environment.filters["plain_value"] = _sort_value
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)
     return environment
 

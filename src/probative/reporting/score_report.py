@@ -147,18 +147,16 @@ def _main_score(scores: Scores) -> str:
 def _records(scores: Scores) -> list[dict[str, Any]]:
     """Return one record per score, and one per run and score if there are several runs."""
     if scores.groups:
-        groups = (record for group in scores.groups for record in group.records())
-        return [{"group": "", **record} for record in scores.records()] + list(groups)
+        groups = [record for group in scores.groups for record in group.records()]
+        return [*({"group": "", **record} for record in scores.records()), *groups]
     if not scores.run_scores:
         return scores.records()
     return of_kind("score", [scores]) + of_kind("run", scores.run_scores)
 
 
 def _remarks(scores: Scores) -> list[str]:
-    runs = (
-        f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: new "
-        f"ones would spread as these do."
-    )
+    applies = "They apply to these runs: new ones would spread as these do."
+    runs = f"Scores of all runs together; the {scores.by} is the unit. {applies}"
     leads = [RECALL_LEADS] if scores.task == "segmentation" else []
     return [*leads, *([runs] if has_runs(scores) else []), *ask_for_positive(scores)]
 
@@ -282,15 +280,10 @@ def oddities(scores: Scores) -> list[str]:
     """Return remarks on unusual data: nothing to find, nothing returned, unknown labels."""
     remarks = []
     if not any(system.counts.positives for system in scores.systems):
-        remarks.append(
-            "Gold has nothing to find: recall is undefined, and everything that a system returns "
-            "is wrong."
-        )
-    remarks += [
-        f"{system.name} returned nothing: its precision is undefined."
-        for system in scores.systems
-        if not system.counts.predicted
-    ]
+        wrong = "recall is undefined, and everything that a system returns is wrong"
+        remarks.append(f"Gold has nothing to find: {wrong}.")
+    silent = [system.name for system in scores.systems if not system.counts.predicted]
+    remarks += [f"{name} returned nothing: its precision is undefined." for name in silent]
     what = "Fields" if scores.task == "records" else "Labels"
     users: dict[str, list[str]] = {}  # of labels that gold does not have
     for system in scores.systems:
@@ -312,10 +305,8 @@ def _tally(counts: Counts | ItemCounts, task: str) -> str:
         return counted(counts.items, "score")
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
-    return (
-        f"{amount(counts.tp)} right of {counts.predicted:,.0f} returned and "
-        f"{counts.positives:,.0f} in gold"
-    )
+    returned = f"{counts.predicted:,.0f} returned"
+    return f"{amount(counts.tp)} right of {returned} and {counts.positives:,.0f} in gold"
 
 
 def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) -> Table:
@@ -396,7 +387,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
-    bars = []
+    bars: list[Bar] = []
     for system in result.systems:
         own = runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
@@ -404,8 +395,8 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         bars.append(Bar(system.name, *limits(system[metric]), baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
-    dots = " The pale dots below are the single runs; the dark one stands for all of them."
-    below = dots if any(bar.runs for bar in bars) else ""
+    pale = " The pale dots below are the single runs; the dark one stands for all of them."
+    below = pale if any(bar.runs for bar in bars) else ""
     baseline_words = f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."
     return Forest(
         bars,
@@ -442,12 +433,12 @@ def conlleval_report(scores: Scores) -> str:
     for system, (right, tokens) in zip(scores.systems, scores.token_accuracy, strict=True):
         counts = system.counts
         lines = [f"{plain(system.name)}:"] if len(scores.systems) > 1 else []
-        lines.append(
-            f"processed {tokens} tokens with {counts.positives:.0f} phrases; "
-            f"found: {counts.predicted:.0f} phrases; correct: {counts.tp:.0f}."
-        )
         share = 100 * right / tokens if tokens else 0.0
-        lines.append(f"accuracy: {share:6.2f}%; {_conlleval_scores(counts)}")
+        found = f"found: {counts.predicted:.0f} phrases; correct: {counts.tp:.0f}."
+        lines += [
+            f"processed {tokens} tokens with {counts.positives:.0f} phrases; {found}",
+            f"accuracy: {share:6.2f}%; {_conlleval_scores(counts)}",
+        ]
         lines += [
             f"{plain(entry.label):>17s}: {_conlleval_scores(entry.counts)}  "
             f"{entry.counts.predicted:.0f}"
@@ -473,21 +464,17 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     """Build the document of a file check: format, facts and problems."""
     signed = signature or sign("check", report.input_format, report.task)
     name = PurePath(report.path).name
-    facts = {
-        "file": report.path,
-        "format": report.input_format,
-        **({"because": report.reason} if report.reason else {}),
-        "task": report.task,
-        **report.facts,
-    }
+    facts = {"file": report.path, "format": report.input_format}
+    facts |= {"because": report.reason} if report.reason else {}
+    facts |= {"task": report.task, **report.facts}
     what, value = Words("what", itemgetter(0)), Words("value", itemgetter(1))
-    number = Column("number", itemgetter(1))
+
     # a page shows the name of the file instead of its path
     table, named = (Table.of((facts | own).items(), what, value) for own in ({}, {"file": name}))
     tables = []
     if report.labels:
-        label = Words("label", itemgetter(0))
-        tables.append(Table.of(report.labels.items(), label, number, title="Labels"))
+        columns = Words("label", itemgetter(0)), Column("number", itemgetter(1))
+        tables.append(Table.of(report.labels.items(), *columns, title="Labels"))
     if report.paths:
         tables.append(path_table(report.paths, int(report.facts["documents"])))
     verdict, words, state = "No problems found.", "Nothing is wrong", "passed"

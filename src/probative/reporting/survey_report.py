@@ -123,13 +123,9 @@ def _worth_columns(estimate: Estimate) -> list[Column]:
 def _scores(estimate: Estimate) -> Table:
     where = "beyond the pool" if estimate.population else "in the pool"
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
-    worth = (
-        "worth: the number of simple random labels that would give the same width of the interval."
-    )
-    moved = (
-        "moved: change of the estimate by the judge, in points; width: the new width of the "
-        "interval, relative to the old one."
-    )
+    worth = "number of simple random labels that would give the same width of the interval."
+    moved = "moved: change of the estimate by the judge, in points; width: the new width of the"
+    judged = [f"{moved} interval, relative to the old one."] if estimate.judge is not None else []
     return Table.of(
         estimate.scores,
         Words("system"),
@@ -139,8 +135,8 @@ def _scores(estimate: Estimate) -> Table:
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
-            worth,
-            moved if estimate.judge is not None else "",
+            f"worth: the {worth}",
+            *judged,
             *merged_notes(estimate.scores),
         ),
         track="estimate",
@@ -155,15 +151,14 @@ def _differences(estimate: Estimate) -> Table:
         shown, ends = signed(gap.difference), (signed(gap.low), signed(gap.high))
         return with_ends(Strong(shown) if gap.low > 0 or gap.high < 0 else shown, *ends)
 
+    adjusted = any(gap.p_adjusted is not None for gap in gaps)
     return Table.of(
         gaps,
         Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
         Words("score", "metric", metric_name),
         Column("difference", difference),
         Column("p", "pvalue", pvalue),
-        Column(
-            "p adjusted", "p_adjusted", pvalue, when=any(gap.p_adjusted is not None for gap in gaps)
-        ),
+        Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
         Column("P(worse)", "p_a_better", probability),
         Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
         Column("P(better)", "p_b_better", probability),
@@ -300,26 +295,18 @@ def _what(looks: Looks) -> str:
 
 def _table(looks: Looks) -> Table:
     two = looks.last.is_of_two
-    names = {"a": looks.a, "b": looks.b or "B"}
+    better = {"a": f"{looks.a} is better", "b": f"{looks.b or 'B'} is better"}
+    # a look without an interval is not drawn
+    drawn = [(x.estimate if x.has_limits else math.nan, x.low, x.high) for x in looks.looks]
     table = Table.of(
         looks.looks,
         Words("look"),
         Column(f"{looks.last.by}s", "units"),
         Column(_what(looks), scored),
         Column("p at any time", "pvalue", pvalue, when=two),
-        Words(
-            "decided",
-            lambda look: f"{names[look.decided]} is better" if look.decided else "no",
-            when=two,
-        ),
+        Words("decided", lambda look: better.get(look.decided, "no"), when=two),
         title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
-        # a look without an interval is not drawn
-        tracks=Tracks.of(
-            [(x.estimate if x.has_limits else math.nan, x.low, x.high) for x in looks.looks],
-            zero=two,
-        )
-        if _has_band(looks)
-        else None,
+        tracks=Tracks.of(drawn, zero=two) if _has_band(looks) else None,
     )
     return replace(table, track_column=5)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, starmap
 from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
@@ -107,19 +107,16 @@ def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[st
     """Say whether differences vary over groups (or other parts) by more than chance."""
     if h is None:
         return []
-    figures = (
-        f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p_equals(h.pvalue)}, "
-        f"I² = {100 * h.i_squared:.0f} %"
-    )
+    q = f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p_equals(h.pvalue)}"
     how = "by more than chance" if h.pvalue <= 0.05 else "no more than chance explains"
+    figures = f"{q}, I² = {100 * h.i_squared:.0f} %"
     return [f"The differences vary over the {parts} {how} ({figures})."]
 
 
 def _reversal(s: GroupSummary) -> str:
-    b_wins = s.difference < 0  # in the groups
-    winner, loser = (s.b, s.a) if b_wins else (s.a, s.b)
-    decided = len(s.better if b_wins else s.worse)
-    number_of = s.ahead if b_wins else s.behind
+    winner, loser, decided, number_of = s.a, s.b, s.worse, s.behind
+    if s.difference < 0:  # B wins in the groups
+        winner, loser, decided, number_of = s.b, s.a, s.better, s.ahead
     every = "both groups" if number_of == 2 else f"all {number_of:,} groups"
     by = _WEIGHED_BY.get(s.metric, "what the system returns and what is right there")
     why = (
@@ -130,16 +127,15 @@ def _reversal(s: GroupSummary) -> str:
         why = f"{metric_name(s.metric)} over everything is not a mean of the groups."
     return (
         f"Warning: Simpson's paradox. In {every} {winner} scores higher than {loser} (decided in "
-        f"{decided:,}), and over all groups together it scores lower ({s.b} − {s.a}: "
+        f"{len(decided):,}), and over all groups together it scores lower ({s.b} − {s.a}: "
         f"{signed_points(s.difference)}). {why} Use the groups: within a group both systems are "
         f"judged on the same data."
     )
 
 
 def _against_most(s: GroupSummary, groups: Sequence[Group]) -> str:
-    up = s.difference > 0
-    against, decided = (s.behind, s.worse) if up else (s.ahead, s.better)
-    leader = s.b if up else s.a
+    for_b = (s.b, s.behind, s.worse)
+    leader, against, decided = for_b if s.difference > 0 else (s.a, s.ahead, s.better)
     rows = sum(group.rows for group in groups)
     largest = max(groups, key=lambda group: group.rows)
     share = f"{largest.group} alone has {100 * largest.rows / rows:.0f} % of all rows"
@@ -244,10 +240,10 @@ def ranking_summary(ranking: Ranking) -> str:
     names = [system.name for system in ranking.ranking if isnan(system.p_best)]
     reason = f"not ranked, as no score rests on more than one {ranking.by}"
     unknown = [f"{_listed(names)}: {reason}."] if names else []
+    score = f"({score_name(ranking)} {points(known[0].estimate, 1)})"
     if len(known) == 1:
-        score = f"{score_name(ranking)} {points(known[0].estimate, 1)}"
-        return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
-    sentences = [_leader(ranking, known), *_last(ranking, known)]
+        return " ".join([f"There is nothing to rank {known[0].name} {score} against.", *unknown])
+    sentences = [_leader(ranking, known, score), *_last(ranking, known)]
     if any(len(own) > 1 for own in ranking.run_scores or ()):
         sentences.append(
             "These are ranks of the trained models, all runs of a system together; compare shows, "
@@ -281,10 +277,9 @@ def _without_evidence(ranking: Ranking) -> str:
     return f"the scores rest on a single {ranking.by}, which does not show how others come out"
 
 
-def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
+def _leader(ranking: Ranking, known: Sequence[RankedSystem], score: str) -> str:
     first = known[0]
     others = [ranking.pair(first.name, system.name) for system in known[1:]]
-    score = f"({score_name(ranking)} {points(first.estimate, 1)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
@@ -318,13 +313,15 @@ def _from(ranking: Ranking, pairs: Sequence[RankedPair]) -> str:
 def _last(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
     """Say which systems are behind all others; nothing for two systems, or if none is."""
     last = known[-1]
-    tied = [s for s in known[:-1] if not ranking.pair(s.name, last.name).decided]
+
+    def decided(a: RankedSystem, b: RankedSystem) -> bool:
+        return ranking.pair(a.name, b.name).decided
+
+    tied = [system for system in known[:-1] if not decided(system, last)]
     behind = [*tied, last]
-    above = [s for s in known if s not in behind]
-    if len(known) == 2 or not above:
-        return []
-    decided = all(ranking.pair(a.name, b.name).decided for a in above for b in behind)
-    if not decided or any(ranking.pair(a.name, b.name).decided for a, b in combinations(tied, 2)):
+    above = [system for system in known if system not in behind]
+    apart = all(decided(a, b) for a in above for b in behind)
+    if len(known) == 2 or not above or not apart or any(starmap(decided, combinations(tied, 2))):
         return []
     names = _listed([system.name for system in behind])
     return [f"{names} is last." if len(behind) == 1 else f"{names} tie for last."]
@@ -342,9 +339,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 # --- Samples and estimates of a pool
-
-
-# --- Estimates from few labels
 
 
 def estimate_summary(estimate: Estimate) -> str:
@@ -418,8 +412,6 @@ def _list(results: Sequence[EstimatedScore | EstimatedDifference]) -> str:
     return "; ".join(f"{listed(whose)}, {names}" for names, whose in alike.items())
 
 
-# --- Samples
-
 WHY = {
     "all": "all of them: no sampling error",
     "least": "the minimum per stratum",
@@ -435,12 +427,11 @@ def sample_summary(sampled: Sampled) -> str:
     chosen = counted(sampled.labelled, sampled.unit)
     if sampled.new != sampled.labelled:
         chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"
-    goal = "all scores"
+    number = len(sampled.systems)
+    goal = f"the score of {sampled.systems[0]}" if number == 1 else "all scores"
     if sampled.goal == "difference":
-        two = " and ".join(sampled.systems)
-        goal = f"the difference between {two}" if len(sampled.systems) == 2 else "all differences"
-    elif len(sampled.systems) == 1:
-        goal = f"the score of {sampled.systems[0]}"
+        two = f"the difference between {' and '.join(sampled.systems)}"
+        goal = two if number == 2 else "all differences"
     first = f"{chosen} of {sampled.pool:,} chosen for {goal}"
     if sampled.labelled == sampled.pool:
         return f"{first}: all of them, so there is no sampling error"

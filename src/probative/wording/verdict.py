@@ -132,9 +132,9 @@ def _evidence(c: Comparison) -> str:
     some = f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}),"
     disagreement = _disagreement(c)
     if _equivalent(c):
-        same = f"or practical purposes they are equivalent: {_within(c)}."
+        same = f"practical purposes they are equivalent: {_within(c)}."
         significant = pvalue_of(c) <= SIGNIFICANT and not disagreement
-        return f"{some} but f{same}" if significant else f"F{same}"
+        return f"{some} but for {same}" if significant else f"For {same}"
     claim = f"{_better(c)[0]} is better{_beyond(c)}"
     if disagreement:
         return f"{disagreement} The weaker one counts: whether {claim} stays open."
@@ -363,16 +363,14 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     models, procedures = own["models"], own.get("procedures")
     runs = [result.runs_of(name, models.metric) for name in (a, b)]
     of_a, of_b = (in_words(len(one), 10) for one in runs)
-    parts = [f"These models, {of_a} of {a} and {of_b} of {b}:"]
-    parts.append(verdict(models))
+    parts = [f"These models, {of_a} of {a} and {of_b} of {b}: {verdict(models)}"]
     if procedures is None:
         single = " and of ".join(one.system for one in runs if len(one) == 1)
         what = f"One run of {single} does" if single else "These scores do"
         parts.append(f"{what} not show whether training again would give the same.")
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
-    parts += _cautions(runs)
-    return " ".join(parts)
+    return " ".join([*parts, *_cautions(runs)])
 
 
 def _of_new_runs(c: Comparison) -> str:
@@ -384,26 +382,21 @@ def _of_new_runs(c: Comparison) -> str:
     if c.difference < 0:
         better, other, likely = c.a, c.b, c.p_a_better
         new_run = None if new_run is None else 1 - new_run
-    beyond = _beyond(c)
+    beyond, word = _beyond(c), strength(c)
     figures = (
         f"mean difference {limit(c.difference)}{scale_word()}, {100 * c.level:g} % interval "
         f"{brackets(c.low, c.high, 1, signed=True)} for test set and runs together, "
         f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
     )
+    beats = f"training {better} again would beat {other}{beyond}"
+    claim = f"The evidence that {beats} is {word}" if word else f"That {beats} is not established"
     if _equivalent(c):
         claim = "Trained again, they would be equivalent for practical purposes"
         figures = f"{figures}, P(at most {region(c.rope)} apart) {equals(c.p_equivalent)}"
-    elif word := strength(c):
-        claim = f"The evidence that training {better} again would beat {other}{beyond} is {word}"
-    else:
-        claim = f"That training {better} again would beat {other}{beyond} is not established"
-    chance = ""
-    if new_run is not None and not isnan(new_run):
-        chance = (
-            f" A new run of {better} would beat a new run of {other} with probability "
-            f"{equals(new_run).removeprefix('= ')}."
-        )
-    return f"{claim}: {figures}.{chance}"
+    if new_run is None or isnan(new_run):
+        return f"{claim}: {figures}."
+    chance = f"with probability {equals(new_run).removeprefix('= ')}"
+    return f"{claim}: {figures}. A new run of {better} would beat a new run of {other} {chance}."
 
 
 def _cautions(runs: Sequence[RunScores]) -> list[str]:
@@ -424,11 +417,8 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
         cautions.append(f"{names} {has}: too few to show how much runs differ.")
     fewest = min((len(one) for one in runs if len(one) > 1), default=_FEWEST_RUNS_TO_SEE_FAILURES)
     if fewest < _FEWEST_RUNS_TO_SEE_FAILURES:
-        unseen = 100 * 0.9**fewest
-        cautions.append(
-            f"{fewest} runs: a procedure that fails in 1 run of 10 shows no failure in "
-            f"{unseen:.0f} % of such samples."
-        )
+        procedure = "a procedure that fails in 1 run of 10 shows no failure in"
+        cautions.append(f"{fewest} runs: {procedure} {100 * 0.9**fewest:.0f} % of such samples.")
     return cautions
 
 
