@@ -555,10 +555,9 @@ class Annotated:
                 tn = 0 * counts.tp if counts.tn is None else counts.tn
                 cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
                 np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
+            # the pool has shown the notes on the outputs
             known = {note for output in matched.systems for note in output.notes}
-            notes += [
-                note for note in matched.notes if note not in known
-            ]  # the pool has shown these
+            notes += [note for note in matched.notes if note not in known]
             matches.append(matched)
         # of each system, one row per drawn unit, as in the design
         self.counts = [Counts(*(table.T if with_tn else table.T[:3])) for table in tables]
