@@ -56,7 +56,7 @@ def bayes_document(
     """Build the document of the tests of two models."""
     records, (a, b) = [test.to_dict() for test in tests], models
     verdicts = [outcome_sentence(test, *models) for test in tests]
-    remarks = [sentence for test in tests if (sentence := training_sentence(test))]
+    remarks = filter(None, map(training_sentence, tests))
     return Document(
         title=f"Is {b} better than {a}?",
         payload=payload("bayes", signature, tests=records, a=a, b=b, verdicts=verdicts),
@@ -232,7 +232,7 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
 
 def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) -> Document:
     """Build the document of the written folds and the balance of their halves."""
-    folds = manifest["folds"]
+    folds, title = manifest["folds"], f"Folds of {manifest['corpus']}"
     parts = ("train", "validation")
     written = Table.of(
         folds,
@@ -241,10 +241,10 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
         Words("validation", lambda fold: fold["validation"]["file"]),
         Column("train on", lambda fold: fold["train"]["sentences"]),
         Column("validate on", lambda fold: fold["validation"]["sentences"]),
-        title=f"Folds of {manifest['corpus']} in {folder}",
+        title=f"{title} in {folder}",
     )
     return Document(
-        title=f"Folds of {manifest['corpus']}",
+        title=title,
         payload=payload("split", signature, folder=folder, manifest=dict(manifest)),
         tables=(written, _balance_table(manifest["balance"])),
         records=tuple(
@@ -272,8 +272,10 @@ def model_pictures(
 ) -> list[Picture]:
     """Picture for each score the posteriors of both models, and that of their difference."""
     # `adjusted` tests allow for the training variance, which the posteriors of scores do not
-    published = "These are the published posteriors, without the training variance; the intervals"
-    published += " in the table and the difference allow for it."
+    published = (
+        "These are the published posteriors, without the training variance; the intervals in the "
+        "table and the difference allow for it."
+    )
     pictures: list[Picture] = []
     for panel, test in zip(panels, tests, strict=True):
         scores, difference = score_picture(panel), difference_picture(test, models)
@@ -327,8 +329,8 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     )
     beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
     if beyond > _MENTIONED_BEYOND:
-        few = f" With so few units, a probability of {probability(beyond)} lies beyond"
-        reading += f"{few} the ends of the curve."
+        outside = f"a probability of {probability(beyond)} lies beyond the ends of the curve"
+        reading += f" With so few units, {outside}."
     return Density(
         x,
         y,

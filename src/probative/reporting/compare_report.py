@@ -127,8 +127,7 @@ def compare_document(
         # means and spreads, with intervals in the caption, have one row per system already
         tables = tables[:1] if several else [_compact(result, digits)]
     records = result.task == "records"
-    if records and not compact:
-        tables += compared_fields(result)
+    tables += compared_fields(result) if records and not compact else []
     if by_label:
         of_label = field_table if records else label_table
         tables += [of_label(result.scores, system) for system in result.systems if system.by_label]
@@ -137,8 +136,7 @@ def compare_document(
     if buckets:
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
         tables += [table for c in first for table in bucket_tables(result, c)]
-    if result.groups is not None and not compact:
-        tables += group_tables(result)
+    tables += group_tables(result) if result.groups is not None and not compact else []
     tables += [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     title = f"{len(names)} systems: {', '.join(names)}"
@@ -230,15 +228,15 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
     rows += [(f"P(within {region(first.rope)})", *equal)] if first.rope > 0 else []
     drops = drop_order(metrics, tested)
-    untested = "not tested, and not adjusted for their number; --metric tests them."
-    untested = f"Differences without p are {untested}"
+    why = "are not tested, and not adjusted for their number; --metric tests them"
+    untested = f"Differences without p {why}." if others else ""
     return Table.of(
         rows,
         Words("system", itemgetter(0)),
         *(Column(metric_words(m), itemgetter(i), drop=drops[m]) for i, m in enumerate(metrics, 1)),
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
-        details=(f"difference: {first.b} − {first.a}.", untested * bool(others), _about_p(first)),
+        details=(f"difference: {first.b} − {first.a}.", untested, _about_p(first)),
         bold_note="Established differences are in bold.",
         rule=len(result.systems),
     )

@@ -147,10 +147,8 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
         up="points" if alone else f"{name}, points",
         title=what if alone else f"{name}{_who(curves)} in points by threshold.",
         description=_described(curves, [str(curve.best) for curve in curves]),
-        reading=(
-            f"Items at or above a threshold count as {curves[0].positive}. Shaded: interval of "
-            f"the threshold with the highest {name}; the dot marks it."
-        ),
+        reading=f"Items at or above a threshold count as {curves[0].positive}. Shaded: interval of "
+        f"the threshold with the highest {name}; the dot marks it.",
         note="shaded: interval of the best threshold",
         baseline=len(curves) == 2,
     )
@@ -170,10 +168,8 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
         up="share positive, points",
         title=f"Reliability{_who(curves)}: share of positives in points by probability.",
         description=_described(curves, [str(curve.calibration) for curve in curves]),
-        reading=(
-            "Bins have about the same number of items. Where the band excludes the ideal line, "
-            "the probabilities are too high or too low."
-        ),
+        reading="Bins have about the same number of items. Where the band excludes the ideal line, "
+        "the probabilities are too high or too low.",
         note=f"reliability, {100 * curves[0].level:g} % intervals",
         baseline=len(curves) == 2,
     )
@@ -185,17 +181,13 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
 def curves_document(curves: Sequence[Curve]) -> Document:
     """Build the document of the curves of one or more systems."""
     probable = all(curve.calibration is not None for curve in curves)
+    signed, systems = curves[0].signature, [curve.to_dict() for curve in curves]
     return Document(
         title=f"How good are the {'probabilities' if probable else 'scores'}?",
-        payload=payload(
-            "score",
-            curves[0].signature,
-            task="probabilities",
-            systems=[curve.to_dict() for curve in curves],
-        ),
+        payload=payload("score", signed, task="probabilities", systems=systems),
         tables=_tables(curves),
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
-        notes=(*_readings(curves), curves[0].signature),
+        notes=(*_readings(curves), signed),
         pictures=tuple(_pictures(curves)),
         headline=(_headline(curves),),
     )
@@ -204,12 +196,11 @@ def curves_document(curves: Sequence[Curve]) -> Document:
 def _headline(curves: Sequence[Curve]) -> Answer:
     """Return the best threshold of one system, or the highest average precision of several."""
     first = max(curves, key=lambda curve: curve.average_precision.estimate)
-    average = score_words(first.average_precision)
+    average, best = score_words(first.average_precision), first.best
     if len(curves) > 1:
         return Answer(f"Highest average precision: {first.name} {average}")
-    best = first.best
-    score = f"{metric_name(best.metric)} {score_words(best)}"
-    words = f"Best threshold {number(best.threshold)}: {score} expected on other data"
+    score = f"{metric_name(best.metric)} {score_words(best)} expected on other data"
+    words = f"Best threshold {number(best.threshold)}: {score}"
     return Answer(words, "fact", (f"Average precision {average}.",))
 
 

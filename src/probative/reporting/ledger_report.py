@@ -75,11 +75,10 @@ def _headline(ledger: Ledger) -> Answer:
         return Answer(words, "passed" if fresh else "failed")
     (one,) = ledger.sets
     said = (f"{upper(one.state)}.",)
-    if not one.promised:
-        return Answer("No promise for the next gate", "failed", said)
-    if one.worn_out:
-        return Answer("Worn out", "failed", said)
-    return Answer(f"About {counted(one.looks_left, 'use')} left", "passed", said)
+    if one.promised and not one.worn_out:
+        return Answer(f"About {counted(one.looks_left, 'use')} left", "passed", said)
+    words = "Worn out" if one.promised else "No promise for the next gate"
+    return Answer(words, "failed", said)
 
 
 def _set_table(ledger: Ledger) -> Table:

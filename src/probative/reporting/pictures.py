@@ -216,10 +216,9 @@ class Density(Picture):
         axis.set_xlabel(f"{b} − {a}, {self.note}")
         first, same, second = (c if c[0] in "<>" else f"= {c}" for c in self.chances)
         words = [(f"P({b} better) {second}", CHALLENGER), (f"P({a} better) {first}", BASELINE)]
-        if rope > 0:
-            words.insert(1, (f"P(equivalent) {same}", "0.3"))
+        words[1:1] = [(f"P(equivalent) {same}", "0.3")] if rope > 0 else []
+        place: dict[str, Any] = {"transform": axis.transAxes, "ha": "center", "fontsize": 9}
         for line, (text, colour) in enumerate(words):
-            place: dict[str, Any] = {"transform": axis.transAxes, "ha": "center", "fontsize": 9}
             axis.text(0.5, 1.03 + 0.085 * line, text, color=colour, **place)
 
 
@@ -676,8 +675,7 @@ def _draw_legend(drawn: Figure, pictures: Sequence[Picture]) -> None:
     for axis in drawn.axes:
         lines, labels = axis.get_legend_handles_labels()
         own = {label: line for line, label in zip(lines, labels, strict=True) if label != _RUN}
-        most = max(most, len(own))
-        found = own | found
+        found, most = own | found, max(most, len(own))
     if len(found) > most:
         for axis in drawn.axes:
             axis.legend(fontsize=8, frameon=False)

@@ -431,9 +431,9 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
     notes += [f"P(best): probability of being best, from {how}."] if draws or known else []
     # P(best) of the first may be high where a test does not decide it
     first, *others = ranking.ranking
-    against = [ranking.pair(first.name, system.name) for system in others]
-    tied = any(not pair.decided and abs(pair.difference) > 0 for pair in against)
-    if first.p_best >= ranking.level and tied:
+    against = (ranking.pair(first.name, system.name) for system in others)
+    tied = (not pair.decided and abs(pair.difference) > 0 for pair in against)
+    if first.p_best >= ranking.level and any(tied):
         over = f"P(best) resamples only these {ranking.by}s and is overconfident here"
         notes.append(f"{over}; use rank and ties.")
     return notes

@@ -235,10 +235,13 @@ _MOST_COMPARED = 400  # characters of values whose differing ones are marked
 def records_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template of records."""
     documents: list[dict[str, Any]] = []
-    for one in (example for example in result.examples if isinstance(example, RecordExample)):
-        errors = f"{counted(one.errors_a, 'error')} of {one.a}, {one.errors_b:,} of {one.b}"
-        head, names = f"{one.document}: {errors}", ("gold", one.a, one.b)
-        documents.append({"head": head, "names": names, "rows": list(map(_row, one.fields))})
+    for shown in (example for example in result.examples if isinstance(example, RecordExample)):
+        a, b = (
+            f"{counted(shown.errors_a, 'error')} of {shown.a}",
+            f"{shown.errors_b:,} of {shown.b}",
+        )
+        head, names = f"{shown.document}: {a}, {b}", ("gold", shown.a, shown.b)
+        documents.append({"head": head, "names": names, "rows": list(map(_row, shown.fields))})
     paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
     wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
     known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]

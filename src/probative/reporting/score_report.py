@@ -14,7 +14,6 @@ from probative.counts import ItemCounts
 from probative.errors import InputError
 from probative.metrics import PRF
 from probative.options import sign
-from probative.reporting.bayes_report import score_picture
 from probative.reporting.document import (
     Answer,
     Column,
@@ -41,7 +40,6 @@ from probative.reporting.records_report import (
     record_tables,
     two_averages,
 )
-from probative.results import ScorePosteriors
 from probative.wording.numbers import (
     amount,
     counted,
@@ -464,7 +462,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     """Build the document of a file check: format, facts and problems."""
     signed = signature or sign("check", report.input_format, report.task)
     name = PurePath(report.path).name
-    facts = {"file": report.path, "format": report.input_format}
+    facts: dict[str, Any] = {"file": report.path, "format": report.input_format}
     facts |= {"because": report.reason} if report.reason else {}
     facts |= {"task": report.task, **report.facts}
     what, value = Words("what", itemgetter(0)), Words("value", itemgetter(1))
@@ -636,6 +634,9 @@ def _interval_headline(rows: Sequence[Sequence[Interval]]) -> Answer:
 
 def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
     """Picture the posterior of one score."""
+    from probative.reporting.bayes_report import score_picture
+    from probative.results import ScorePosteriors
+
     name = metric_name(metric)
     shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
     return replace(

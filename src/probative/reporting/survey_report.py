@@ -123,9 +123,11 @@ def _worth_columns(estimate: Estimate) -> list[Column]:
 def _scores(estimate: Estimate) -> Table:
     where = "beyond the pool" if estimate.population else "in the pool"
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
-    worth = "number of simple random labels that would give the same width of the interval."
-    moved = "moved: change of the estimate by the judge, in points; width: the new width of the"
-    judged = [f"{moved} interval, relative to the old one."] if estimate.judge is not None else []
+    worth = "number of simple random labels that would give the same width of the interval"
+    moved = (
+        "moved: change of the estimate by the judge, in points; width: the new width of the "
+        "interval, relative to the old one."
+    )
     return Table.of(
         estimate.scores,
         Words("system"),
@@ -135,8 +137,8 @@ def _scores(estimate: Estimate) -> Table:
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
-            f"worth: the {worth}",
-            *judged,
+            f"worth: the {worth}.",
+            moved if estimate.judge is not None else "",
             *merged_notes(estimate.scores),
         ),
         track="estimate",
