@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
-from glob import glob
 from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -40,6 +39,8 @@ _KINDS = (
 
 def find_paths(pattern: str, *, recursive: bool = False) -> list[str]:
     """Return the sorted paths that match a pattern, which may contain ``**``."""
+    from glob import glob
+
     return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207  # Path.glob needs a folder to start from
 
 

@@ -13,7 +13,6 @@ from scipy import special
 from probative._validation import one_of, open_probability
 from probative.counts import Counts, LabelCounts
 from probative.inference.intervals import UNDEFINED, default_method, wilson
-from probative.inference.posterior.single import plain
 from probative.inference.units import ONE_UNIT, effective_units, influence, student_quantile
 from probative.metrics import METRICS, TABLE, Share, f1_from_jaccard, ratio, score
 from probative.results import Interval
@@ -184,7 +183,7 @@ class MacroPosterior:
         """Return the value that is exceeded with probability 1 - `probability`."""
         rising = np.concatenate([[True], np.diff(self.below) > 0])
         known = self.below[rising], self.edges[rising]
-        return plain(np.interp(np.asarray(probability, np.float64), *known))
+        return np.interp(np.asarray(probability, np.float64), *known)
 
     @property
     def mean(self) -> float:

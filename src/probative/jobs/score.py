@@ -24,7 +24,6 @@ from probative.matching.labels import averaged_labels
 from probative.matching.matched import Matched, by_class, match_inputs, pool_runs, unpooled
 from probative.matching.outputs import RunGroup
 from probative.matching.schemes import UNTYPED
-from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import STRICT, overlaps
 from probative.metrics import (
     COMPOSITES,
@@ -681,6 +680,8 @@ def _scores_of_words(
     matched: Matched, i: int, units: Counts, choices: _Choices
 ) -> Iterator[Interval]:
     """Yield the further scores of word segmentation."""
+    from probative.matching.segmentation import boundary_counts, known_words, true_negatives
+
     gold = matched.gold
     boundaries = boundary_counts(gold, matched.systems[i])
     further = [("tnr", "specificity", true_negatives(gold, units))]

@@ -49,7 +49,6 @@ from probative.matching.outputs import (
     short_name,
 )
 from probative.matching.schemes import SCHEMES, decode, prefix_of, recognise
-from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import STRICT, match_rule, match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
@@ -71,7 +70,6 @@ from probative.reading.rows import name_numbers, without_ignored_tokens, without
 from probative.reading.runs import Runs
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
-from probative.tables.scores import SummedScores, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +80,7 @@ if TYPE_CHECKING:
     from probative.reading.formats import Annotations
     from probative.reading.logs import Log
     from probative.reading.scores import Graded
+    from probative.tables.scores import SummedScores
 
     Side = Labels | LabelSets
 
@@ -417,6 +416,8 @@ def _match_graded(
     from probative.reading.scores import MISSING, Graded, scores_of_labels, scores_of_systems
 
     refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
+    from probative.tables.scores import SummedScores, range_of
+
     table, *others = inputs
     if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
@@ -464,6 +465,7 @@ def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOp
     """Match the scores of a table that was summed by unit."""
     from probative.matching.scores import summed_items
     from probative.reading.scores import Graded
+    from probative.tables.scores import range_of
 
     if choices.human is not None:
         raise InputError("human: corrects single items; expected scores by item, not sums of units")
@@ -526,6 +528,7 @@ def _graded(
 ) -> Matched:
     """Match the scores of systems, or of their runs, on the same items."""
     from probative.matching.scores import match_scores
+    from probative.tables.scores import range_of
 
     groups, named = group_runs(given, called)
     sides = [own for system in given for own in system.outputs]
@@ -562,6 +565,8 @@ def _words(
     """Align and match words."""
     if options.labels is not None:
         raise InputError("labels: words of a segmentation have none")
+    from probative.matching.segmentation import carried_over, match_words
+
     notes = _notes_of(gold, outputs)
     lexicon: Any = None
     if options.train_words is not None:

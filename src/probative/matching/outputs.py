@@ -11,7 +11,6 @@ from probative._validation import columns_of, finite, flag, names_of, one_of, sh
 from probative.errors import InputError
 from probative.labels import label_name
 from probative.matching.labels import check_names, written_alike
-from probative.matching.record_rules import ON_MALFORMED, rules_of
 from probative.matching.schemes import REPAIRS, SCHEMES
 from probative.matching.spans import match_rule
 from probative.metrics import OF_SCORES
@@ -96,9 +95,13 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
             raise InputError(f"{name}: {shown(value)}; expected {what}")
     check_label_names(reading.label_names)
     one_of("repair", reading.repair, REPAIRS)
-    one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
-    flag("find_json", reading.find_json)
-    rules_of(reading)  # refuses what is no rule
+    known = _options_of(reading)
+    if any(known[name].tasks == ("records",) for name in reading.changed() & known.keys()):
+        from probative.matching.record_rules import ON_MALFORMED, rules_of
+
+        one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
+        flag("find_json", reading.find_json)
+        rules_of(reading)  # refuses what is no rule
     match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)

@@ -8,7 +8,6 @@ import json
 import re
 from dataclasses import replace
 from functools import cache, partial
-from html import escape as escape_html
 from importlib import import_module
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -504,6 +503,8 @@ def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
 
 
 def _cell(text: str) -> str:
+    from html import escape as escape_html
+
     safe = escape_html(plain(text))
     return f"<strong>{safe}</strong>" if isinstance(text, Strong) else safe
 

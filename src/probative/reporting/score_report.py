@@ -32,14 +32,6 @@ from probative.reporting.document import (
     with_ends,
 )
 from probative.reporting.escape import plain
-from probative.reporting.forests import group_score_table
-from probative.reporting.pictures import Bar, Forest, Part, Shares, figure
-from probative.reporting.records_report import (
-    path_table,
-    quality_lines,
-    record_tables,
-    two_averages,
-)
 from probative.wording.numbers import (
     amount,
     counted,
@@ -63,7 +55,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
-    from probative.reporting.pictures import Densities
+    from probative.reporting.pictures import Bar, Densities, Forest, Shares
     from probative.results import (
         Agreement,
         Ceiling,
@@ -92,18 +84,29 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    tables += [group_score_table(scores)] if scores.groups else []
+    if scores.groups:
+        from probative.reporting.forests import group_score_table
+
+        tables.append(group_score_table(scores))
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
-    judged, several = map(str, scores.judges or ()), len(scores.systems) > 1
+    quality: list[str] = []
+    averages: list[str] = []
+    if scores.task == "records":
+        from probative.reporting.records_report import quality_lines, two_averages
+
+        quality, averages = [*quality_lines(scores)], [*two_averages(scores)]
+    pictures: tuple[Forest, ...] = ()
+    if len(scores.systems) > 1:
+        pictures = (score_forest(scores, _main_score(scores), compared=False),)
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", scores.signature, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
-        leading=tuple(quality_lines(scores)),
-        notes=(*_remarks(scores), *judged, *two_averages(scores), scores.signature),
+        leading=tuple(quality),
+        notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, scores.signature),
         details=_details(scores),
-        pictures=(score_forest(scores, _main_score(scores), compared=False),) * several,
+        pictures=pictures,
         headline=(_headline(scores),),
     )
 
@@ -236,6 +239,8 @@ def _tables(scores: Scores) -> list[Table]:
     """Return the tables of scores: of systems, and by label or field."""
     systems = scores.systems
     if scores.task == "records":
+        from probative.reporting.records_report import record_tables
+
         return [_overview(scores), *record_tables(scores)]
     if all(len(system.by_label) < 2 for system in systems):
         return [_overview(scores)]
@@ -382,6 +387,8 @@ def _overlaps(system: SystemScores) -> Table:
 
 def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
     """Picture a score of every system and its runs; if `compared`, the first is the baseline."""
+    from probative.reporting.pictures import Bar, Forest
+
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
@@ -415,6 +422,8 @@ def described(bars: Sequence[Bar]) -> str:
 @on_own_scale
 def scores_figure(scores: Scores) -> Figure:
     """Draw the scores of the systems, one panel for each of the first three metrics."""
+    from probative.reporting.pictures import figure
+
     return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
 
 
@@ -474,6 +483,8 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         columns = Words("label", itemgetter(0)), Column("number", itemgetter(1))
         tables.append(Table.of(report.labels.items(), *columns, title="Labels"))
     if report.paths:
+        from probative.reporting.records_report import path_table
+
         tables.append(path_table(report.paths, int(report.facts["documents"])))
     verdict, words, state = "No problems found.", "Nothing is wrong", "passed"
     if report.problems:
@@ -870,6 +881,8 @@ def _percent(share: float) -> str:
 
 def variance_picture(c: Comparison) -> Shares | None:
     """Picture the shares of the parts of the variance as one bar."""
+    from probative.reporting.pictures import Part, Shares
+
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None

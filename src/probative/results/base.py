@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib import import_module
-from inspect import cleandoc, get_annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -44,29 +43,9 @@ def _shown_fields(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.repr)
 
 
-# what fields mean that many results have; a class need not say it again
-_COMMON = {
-    "level": "The level of the intervals.",
-    "match": "The rule by which a span is right, such as ``partial``; None if it must be equal.",
-    "note": "A caveat, or None.",
-    "notes": "Messages on what was recognised, repaired or left out.",
-    "signature": "A short reproducible description of every choice.",
-}
-
-
 @dataclass(frozen=True, eq=False)
 class Result:
     """Base class of all results."""
-
-    def __init_subclass__(cls) -> None:
-        """Add the fields that many results have to the attributes of the docstring."""
-        head, attributes, rest = cleandoc(cls.__doc__ or "").partition("\nAttributes\n----------\n")
-        if attributes:
-            listed, blank, after = rest.partition("\n\n")
-            names = re.findall(r"\w+", " ".join(re.findall(r"^\w.*", listed, re.MULTILINE)))
-            new = [name for name in get_annotations(cls) if name in _COMMON and name not in names]
-            listed += "".join(f"\n{name}\n    {_COMMON[name]}" for name in new)
-            cls.__doc__ = f"{head}{attributes}{listed}{blank}{after}"
 
     _report = "render.result_document"  # the function of `reporting` that makes the document
     # fields that hold the lines of the table, and fields that are repeated in each line
@@ -227,6 +206,8 @@ class Interval(Result):
     design_effect
         The ratio of the variance to that of independent items, if the counts were clustered; the
         interval already allows for it. For arrays an array of these.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str

@@ -203,6 +203,10 @@ class Comparison(PairDifference):
     p_bh
         In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
         share of false claims among all claims below the level.
+    note
+        A caveat, or None.
+    match
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     method: str
@@ -502,6 +506,8 @@ class RandomizationTest(Result):
         A caveat about this test, or None.
     null
         The distribution of the difference under the null hypothesis, if it was asked for.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
@@ -550,6 +556,8 @@ class Difference(Result):
         units; the interval already allows for it.
     note
         A caveat about this interval, or None.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
@@ -796,6 +804,8 @@ class GateVerdict(Result):
         not hold in it, adjusted for the number of groups by Holm's method.
     warning
         With groups: how they disagree, or None.
+    match
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     kind: str

@@ -163,6 +163,8 @@ class ModelComparison(Result):
         The balance of the halves.
     scores
         For every metric, the posteriors of the two models' scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     a: str
@@ -284,6 +286,10 @@ class BayesTest(Result):
         it is undefined, None for single tables.
     degrees_of_freedom
         Those of the training variance, if it was measured and allowed for.
+    note
+        A caveat, or None.
+    signature
+        A short reproducible description of every choice.
 
     For many tables the numbers are arrays, and the intervals have a row of two per table.
     """

@@ -43,6 +43,8 @@ class Band(Result):
         The method and the level of the intervals.
     precision_low, precision_high, recall_low, recall_high
         One per threshold.
+    note
+        A caveat, or None.
     """
 
     kind: str
@@ -99,6 +101,10 @@ class BestThreshold(Result):
         The bias of the score on these data.
     precision, recall
         Those on these data.
+    level
+        The level of the intervals.
+    note
+        A caveat, or None.
     """
 
     metric: str
@@ -189,6 +195,10 @@ class Calibration(Result):
     miscalibration, discrimination, uncertainty
         The parts of the Brier score, by the best monotone recalibration: it is the first, less the
         second, plus the third.
+    level
+        The level of the intervals.
+    note
+        A caveat, or None.
     """
 
     bins: tuple[CalibrationBin, ...]
@@ -239,6 +249,8 @@ class Curve(Result):
     judged
         The functions that compute the bands, areas, best threshold and calibration by name, when
         they are first asked for.
+    signature
+        A short reproducible description of every choice.
     """
 
     name: str
@@ -378,6 +390,8 @@ class CurveComparison(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
+    signature
+        A short reproducible description of every choice.
     """
 
     curves: tuple[Curve, ...]
@@ -471,6 +485,10 @@ class SegmentationSweep(ScoresByMetric):
         The cut at which each score is highest.
     positions, sentences
         The number of inner positions and of sentences.
+    level
+        The level of the intervals.
+    signature
+        A short reproducible description of every choice.
     """
 
     shares: Array

@@ -33,6 +33,8 @@ class Dataset(Result):
         The one-sided p-values of "B is better" and of "B is worse", of the same test.
     p_holm_better, p_holm_worse
         These, adjusted for the number of data sets by Holm's method.
+    notes
+        Messages on what was recognised, repaired or left out.
     """
 
     dataset: str
@@ -142,6 +144,8 @@ class DatasetComparisons(Result):
         Messages on what was recognised, repaired or left out, with the name of the data set.
     task, range
         For graded scores: "scores", and the range of possible scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     a: str

@@ -126,6 +126,8 @@ class RepeatedScore(Result):
     share_of_answers
         The share of the variance that comes from the choice of answers, which more answers to these
         samples could remove at most. None if no sample was answered twice.
+    note
+        A caveat, or None.
     """
 
     metric: str
@@ -224,6 +226,8 @@ class RunsPlan(Result):
         Half-widths and powers on a finer grid, for figures.
     task, range
         For graded scores: "scores", and the range of possible scores.
+    note
+        A caveat, or None.
     """
 
     metric: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import nan
 from operator import attrgetter
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from probative.results.base import (
@@ -146,6 +145,8 @@ class RunScores(Result):
         cls, system: str, metric: str, runs: tuple[str, ...], scores: Sequence[float]
     ) -> RunScores:
         """Collect the scores of runs; if one is undefined, so are mean and spread."""
+        from statistics import fmean, stdev
+
         own = tuple(float(score) for score in scores)
         defined = [score for score in own if score == score]
         whole = len(defined) == len(own)
@@ -205,6 +206,14 @@ class Scores(Result):
         For graded scores: the smallest and the largest possible score; None if there are none.
     judges
         With human scores of some items: how the judge agrees with them, by system.
+    level
+        The level of the intervals.
+    notes
+        Messages on what was recognised, repaired or left out.
+    signature
+        A short reproducible description of every choice.
+    match
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     task: str
@@ -415,6 +424,12 @@ class Agreement(Result):
         The number of units, their name, and what the intervals take to be independent.
     match
         The rule by which two spans are the same, such as ``partial``; None if they must be equal.
+    level
+        The level of the intervals.
+    notes
+        Messages on what was recognised, repaired or left out.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -470,6 +485,12 @@ class Ceiling(DifferenceResult):
     pvalue, test, by
         The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
         was exchanged.
+    level
+        The level of the intervals.
+    match
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
+    note
+        A caveat, or None.
     """
 
     system: str

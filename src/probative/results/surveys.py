@@ -90,6 +90,8 @@ class Sampled(Result):
         Messages on what was recognised or left out.
     design
         The `Design`.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -148,6 +150,8 @@ class EstimatedScore(SystemScore):
     judge_moved, judge_width
         The change of the estimate by a judge, and the ratio of the standard errors with and without
         it; None without a judge.
+    note
+        A caveat, or None.
     """
 
     level: float = 0.95
@@ -250,6 +254,12 @@ class Estimate(Result):
         The name of the judge; None without one.
     notes
         Messages on what was recognised, and caveats about single scores.
+    level
+        The level of the intervals.
+    match
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -332,6 +342,10 @@ class Look(Result):
         The number of units for which intervals and bets are tuned.
     pool
         The number of units of the pool, if these are a sample of one; else None.
+    note
+        A caveat, or None.
+    signature
+        A short reproducible description of every choice.
     """
 
     look: int
@@ -413,6 +427,8 @@ class Looks(Result):
         The names of the systems; b is None with one system.
     notes
         Messages on what was recognised or left out.
+    signature
+        A short reproducible description of every choice.
     """
 
     looks: tuple[Look, ...]

@@ -13,7 +13,6 @@ from probative._validation import one_of, open_probability, positive, random_gen
 from probative.counts import counts_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.inference.posterior.nodes import Nodes, gauss_nodes, product
 from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG, Array, Number
     from probative.counts import Counts
+    from probative.inference.posterior.nodes import Nodes
 
 
 # --- Scores whose odds are a constant factor times the odds of a Beta variate
@@ -596,6 +596,8 @@ class Single:
     @cached_property
     def nodes(self) -> Nodes:
         """Return the nodes of the average over the other shares."""
+        from probative.inference.posterior.nodes import gauss_nodes, product
+
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
         # product rules with evenly spaced log odds over each share's window
