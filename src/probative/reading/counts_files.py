@@ -17,7 +17,7 @@ from probative.errors import InputError, suggestion
 from probative.reading.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probative.reading.source import Source
 
@@ -158,12 +158,13 @@ def _json_rows(source: Source) -> Rows:
     try:
         whole = json.loads(source.data)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        rows = [(n, _parsed(source, line, n)) for n, line in source.filled_lines()]
+        lines = source.filled_lines()
+        rows: Iterable[tuple[int, Any]] = ((n, _parsed(source, line, n)) for n, line in lines)
     else:
         if isinstance(whole, dict):
             lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
             whole = lists[0] if lists else [whole]
-        rows = [(1, row) for row in whole]
+        rows = ((1, row) for row in whole)
     return [(line, _check_object(source, row, line)) for line, row in rows]
 
 
