@@ -664,8 +664,12 @@ class LabelCounts:
         # an item is a unit, with its missed label and the wrong one; equal items are one unit
         pair = gold.astype(np.int64) * n_labels
         pair += given
-        codes, distinct = factorise(pair)
-        kinds, number = np.array(distinct, dtype=np.int64), np.bincount(codes)
+        if n_labels**2 <= len(pair):
+            times = np.bincount(pair, minlength=n_labels**2)
+            kinds = np.flatnonzero(times)
+            number = times[kinds]
+        else:
+            kinds, number = np.unique(pair, return_counts=True)
         unit = np.arange(len(kinds))
         right = kinds // n_labels == kinds % n_labels
         wrong = np.flatnonzero(~right)

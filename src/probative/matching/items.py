@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 GROUPINGS = ("label", "sentence", "document")
-
+_ITEMS_AT_ONCE = 2**17  # counted in one go
 _BY_ITEM = ("unit", "label", "answer", "start", "end", "times")  # have one entry per item
 
 
@@ -116,10 +116,16 @@ class Items:
         self, system: int, group: NDArray[Any], size: int, weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return the true positives, false positives and false negatives of every group."""
-        outcome = group * 4
-        outcome += self.says[system] * np.int8(2)
-        outcome += self.answer
-        number = np.bincount(outcome, weights=weights, minlength=4 * size).reshape(size, 4)
+        found = np.zeros(4 * size, dtype=np.int64 if weights is None else np.float64)
+        step = max(_ITEMS_AT_ONCE, size)  # parts that fit the cache, and few to add
+        for start in range(0, len(group), step):
+            part = slice(start, start + step)
+            outcome = group[part] * np.intp(4)
+            outcome += self.says[system, part] * np.int8(2)
+            outcome += self.answer[part]
+            own = None if weights is None else weights[part]
+            found += np.bincount(outcome, weights=own, minlength=4 * size)
+        number = found.reshape(size, 4)
         weighed = number if self.weight == 1 else number * self.weight
         return weighed[:, 3], weighed[:, 2], weighed[:, 1]
 

@@ -118,12 +118,17 @@ def _collect_single(
         same &= code == gold
     rest = np.flatnonzero(~same)
     others = collect([(item[rest], code[rest]) for _, code in sides], labels, n_items)
-    unit = np.concatenate([item[same], others.unit])
-    order = np.argsort(unit, kind="stable")
-    right = np.ones((len(sides), n_items - len(rest)), dtype=bool)
-    member = np.concatenate([right, [others.answer, *others.says]], axis=1)[:, order]
-    label = np.concatenate([gold[same], others.label])[order]
-    return Items(unit[order], label, labels, member[0], member[1:], n_items)
+    number = np.bincount(others.unit, minlength=n_items).astype(np.int32)
+    number += same
+    alone = (np.cumsum(number, dtype=np.int32) - number)[same]  # places of items with one label
+    unit = np.repeat(item, number)
+    differ = np.ones(len(unit), dtype=bool)
+    differ[alone] = False
+    label = np.empty(len(unit), dtype=np.int32)
+    label[alone], label[differ] = gold[same], others.label
+    answer, says = ~differ, np.tile(~differ, (len(sides) - 1, 1))
+    answer[differ], says[:, differ] = others.answer, others.says
+    return Items(unit, label, labels, answer, says, n_items)
 
 
 # --- Renaming labels: by a mapping, or by ignoring case

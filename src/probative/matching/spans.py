@@ -373,6 +373,8 @@ def _columns(
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered], ()
     shapes, codes = union([side.shapes or ("",) for side in sides])  # code 0: a single piece
+    if rule.name == STRICT and all(side.shape is None for side in sides):
+        return [(side.sentence, side.start, side.end, side.label) for side in sides], shapes
     columns: list[tuple[NDArray[Any], ...]] = []
     for side, code in zip(sides, codes, strict=True):
         shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
