@@ -501,9 +501,14 @@ def test_a_path_stands_for_itself_alone(name):
             return  # too long for this file system
         (Path(folder) / "other").write_text("y\n2\n")
         with connected() as database:
-            found = database.execute(
-                f"SELECT y FROM read_csv([{literal_path(place)}], columns={{'y': 'VARCHAR'}})"  # noqa: S608
-            ).fetchall()
+            try:
+                found = database.execute(
+                    f"SELECT y FROM read_csv([{literal_path(place)}], columns={{'y': 'VARCHAR'}})"  # noqa: S608
+                ).fetchall()
+            except duckdb.Error:  # DuckDB finds no such name; it never takes another file
+                assert "\\" in name
+                assert set(name) & set("*?[")
+                return
         expected = "2" if name == "other" else "1"
         assert found == [(expected,)]
 
