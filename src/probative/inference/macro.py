@@ -168,7 +168,6 @@ _CELLS = 512  # of the grid
 _SPARE = 64  # cells left over for what rounding each term up to whole cells adds
 _NARROW = 16  # cells below which a label's own distribution is a normal term
 _TAIL = 1e-7  # of a label's distribution, which may lie outside of its grid
-_SMOOTH_SHAPE = 8.0  # from this shape of a beta density on, its middle gives the mass of any cell
 _TERMS = 64  # of the series of F1's moments: the rest is below 2**-58
 _LARGE = 1e8  # items from which the variance is the delta method's, to ten digits
 
@@ -255,11 +254,10 @@ def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Ar
     rows = np.stack([a - 1, b - 1, -special.betaln(a, b), np.ones_like(a)], axis=1)
     masses = rows @ np.stack([np.log(share), np.log1p(-share), np.ones(cells), log_measure])
     np.exp(masses, out=masses)
-    # a beta density with a small shape may rise without bound at 0 or 1: there the exact masses
-    for shape, ends in ((a, slice(0, 3)), (b, slice(max(0, cells - 3), cells))):
-        if shape.min() < _SMOOTH_SHAPE:
-            limits = _share_of(edges[ends.start : ends.stop + 1], f1=f1)
-            masses[:, ends] = np.diff(special.betainc(a[:, None], b[:, None], limits), axis=1)
+    # a beta density may rise without bound at 0 and 1: there the exact masses
+    for ends in (slice(0, 3), slice(max(0, cells - 3), cells)):
+        limits = _share_of(edges[ends.start : ends.stop + 1], f1=f1)
+        masses[:, ends] = np.diff(special.betainc(a[:, None], b[:, None], limits), axis=1)
     masses /= masses.sum(axis=1, keepdims=True)
     return masses
 
