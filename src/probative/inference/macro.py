@@ -259,7 +259,7 @@ def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Ar
         limits = _share_of(edges[ends.start : ends.stop + 1], f1=f1)
         masses[:, ends] = np.diff(special.betainc(a[:, None], b[:, None], limits), axis=1)
     masses /= masses.sum(axis=1, keepdims=True)
-    return masses
+    return np.asarray(masses)
 
 
 def _share_of(score: Array, *, f1: bool) -> Array:
