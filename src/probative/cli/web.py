@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 import time
-from contextlib import redirect_stderr, suppress
+from contextlib import redirect_stderr
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,11 +107,13 @@ def _work() -> int:
     from probative.files import write_whole
 
     order = json.load(sys.stdin)
-    with suppress(ImportError):  # not every system has it
+    try:
         import resource
 
         if most := order["memory"]:
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    except ImportError:  # not every system has it
+        pass
     folder = Path(order["folder"])
     answers = []
     for request in order["requests"]:

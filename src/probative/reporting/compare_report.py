@@ -101,6 +101,11 @@ if TYPE_CHECKING:
     )
 
 
+_UNTESTED = (
+    "Differences without p are not tested, and not adjusted for their number; --metric tests them."
+)
+
+
 @on_own_scale
 def compare_document(
     result: Comparisons,
@@ -228,8 +233,7 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
     rows += [(f"P(within {region(first.rope)})", *equal)] if first.rope > 0 else []
     drops = drop_order(metrics, tested)
-    why = "are not tested, and not adjusted for their number; --metric tests them"
-    untested = f"Differences without p {why}." if others else ""
+    untested = _UNTESTED if others else ""
     return Table.of(
         rows,
         Words("system", itemgetter(0)),
