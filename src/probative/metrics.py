@@ -214,11 +214,19 @@ _Value = TypeVar("_Value", float, "Array")
 
 @dataclass(frozen=True)
 class Share:
-    """Form of a score whose odds are a constant times the odds of hits among hits and misses."""
+    """Form of a score whose odds are a constant times the odds of hits among hits and misses.
 
-    hits: tuple[str, ...]  # the cells that count for it, and those that count against it
+    Attributes
+    ----------
+    hits, misses
+        The cells that count for and against it.
+    factor
+        The odds of the score over the odds of the share: 2 for F1, whose share is Jaccard's.
+    """
+
+    hits: tuple[str, ...]
     misses: tuple[str, ...]
-    factor: float  # between these odds: 2 for F1, whose share is Jaccard's
+    factor: float
 
     def proportion(self, counts: Counts) -> tuple[Any, Any]:
         """Return the number of hits, and the number of hits and misses."""
@@ -241,14 +249,25 @@ class Metric:
 
     It lies between 0 and 1, and more is better, in every test and sentence; there are no error
     rates.
+
+    Attributes
+    ----------
+    name
+        Its name in Python, on the command line and in JSON.
+    words, latex
+        Its name in print, and in a paper.
+    top, bottom
+        The weights of tp, fp, fn, tn in numerator and denominator.
+    top_beta, bottom_beta
+        The terms that are added to these weights, multiplied by β²; only F-beta has any.
     """
 
-    name: str  # in Python, on the command line and in JSON
-    words: str  # its name in print
-    latex: str  # its name in a paper
-    top: _Form  # the weights of tp, fp, fn, tn in numerator and denominator
+    name: str
+    words: str
+    latex: str
+    top: _Form
     bottom: _Form
-    top_beta: _Form = (0, 0, 0, 0)  # added to them, multiplied by β²; only F-beta has any
+    top_beta: _Form = (0, 0, 0, 0)
     bottom_beta: _Form = (0, 0, 0, 0)
 
     low: ClassVar[float] = 0.0
@@ -313,16 +332,29 @@ class Composite:
 
     It depends on their shares alone, not on the number of items. An error never raises it either,
     if gold stays the same; more is better.
+
+    Attributes
+    ----------
+    name, words, latex
+        Its names, as for `Metric`.
+    value
+        The score of four cells, NaN if it is undefined.
+    slopes
+        Its derivatives in the four cells.
+    low, high
+        Its smallest and its largest value.
+    needs_tn
+        Whether true negatives matter.
     """
 
-    name: str  # its names, as for `Metric`
+    name: str
     words: str
     latex: str
-    value: Callable[..., Any]  # the score of four cells, NaN if it is undefined
-    slopes: Callable[..., Slopes]  # its derivatives in the four cells
-    low: float = 0.0  # its smallest and its largest value
+    value: Callable[..., Any]
+    slopes: Callable[..., Slopes]
+    low: float = 0.0
     high: float = 1.0
-    needs_tn: bool = True  # whether true negatives matter
+    needs_tn: bool = True
 
     is_of_all_items: ClassVar[bool] = False
     is_share_of_right: ClassVar[bool] = False
@@ -430,7 +462,32 @@ def contributions(
     units: bool | None = None,
     beta: float = 1.0,
 ) -> tuple[Any, Any]:
-    """Return the contributions of rows of counts to numerator and denominator of a score x/y."""
+    """Return the contributions of rows of counts to numerator and denominator of a score x/y.
+
+    For a `Composite`, x/y has its value and its derivatives at the table. The contribution of a row
+    to the denominator is its expected share of the variance, from its numbers of items that are yes
+    and that are no in gold.
+
+    Parameters
+    ----------
+    counts
+        One row per unit, or per kind of item.
+    metric, beta
+        The score.
+    at
+        The table; by default the sum of the rows.
+    units
+        Whether the rows are the units of that table; by default True without `at`. If the score is
+        undefined without one of them, that unit alone gets all of the denominator.
+
+    Examples
+    --------
+    >>> import probative as pv
+    >>> rows = pv.Counts(tp=[4, 3], fp=[1, 0], fn=[0, 2], tn=[5, 9])
+    >>> x, y = pv.metrics.contributions(rows, "mcc")
+    >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
+    True
+    """
     # For a `Composite`, x/y has its value and its derivatives at the table `at`, by default the sum
     # of the rows. The contribution of a row to the denominator is its expected share of the
     # variance, from its numbers of items that are yes and that are no in gold. `units`: whether the
