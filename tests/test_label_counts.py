@@ -22,8 +22,10 @@ def cells_of(rows, factor=1.0):
 @given(small)
 def test_kinds_hold_what_the_cells_hold(rows):
     cells = cells_of(rows)
-    kinds, number = cells.kinds
+    kinds, number, kind = cells.kinds
     assert number.sum() == len(cells.label)
+    assert kinds.label[kind].tolist() == cells.label.tolist()
+    assert kinds.counts.tp[kind].tolist() == cells.counts.tp.tolist()
     for one, all_of_them in zip(
         (kinds.counts.tp, kinds.counts.fp, kinds.counts.fn),
         (cells.counts.tp, cells.counts.fp, cells.counts.fn),
@@ -34,12 +36,13 @@ def test_kinds_hold_what_the_cells_hold(rows):
 
 def test_many_equal_cells_are_few_kinds_and_fractions_are_none():
     rows = np.random.default_rng(0).integers(0, 3, (5000, 6))
-    kinds, _ = cells_of(rows).kinds
+    kinds, _, _ = cells_of(rows).kinds
     assert len(kinds.label) == 2 * 27
     halves = cells_of(rows, 0.5)
-    kinds, number = halves.kinds
+    kinds, number, kind = halves.kinds
     assert kinds is halves
     assert set(number.tolist()) == {1.0}
+    assert kind.tolist() == list(range(len(halves.label)))
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "jaccard"])

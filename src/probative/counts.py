@@ -684,8 +684,8 @@ class LabelCounts:
         )
 
     @cached_property
-    def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
-        """Return the distinct kinds of cells (label and counts) and the number of each."""
+    def kinds(self) -> tuple[LabelCounts, NDArray[np.float64], NDArray[np.intp]]:
+        """Return the distinct kinds of cells (label and counts), their numbers, each cell's kind."""
         # a million tokens have a few hundred kinds; if there would be more kinds than cells, or
         # counts are fractions, every cell is a kind
         counts = self.counts
@@ -693,14 +693,17 @@ class LabelCounts:
         parts = [np.asarray(part) for part in cells_of if part is not None]
         shape = (self.n_labels, *(int(part.max(initial=0)) + 1 for part in parts))
         if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
-            return self, np.ones(len(self.label))
+            return self, np.ones(len(self.label)), np.arange(len(self.label))
         cells = (np.asarray(self.label), *(part.astype(np.intp) for part in parts))
         weights = None if self.number is None else self.number[self.unit]
-        number = np.bincount(np.ravel_multi_index(cells, shape), weights=weights)
+        code = np.ravel_multi_index(cells, shape)
+        number = np.bincount(code, weights=weights)
         there = np.flatnonzero(number)
+        place = np.zeros(len(number), dtype=np.intp)
+        place[there] = np.arange(len(there))
         label, *columns = np.unravel_index(there, shape)
         kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
-        return kinds, number[there].astype(np.float64)
+        return kinds, number[there].astype(np.float64), place[code]
 
     def by_label(self) -> Counts:
         """Return one table per label: the sums over the units."""

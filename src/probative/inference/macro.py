@@ -299,7 +299,7 @@ def label_dependence(
 ) -> tuple[Array, Array, Array]:
     """Return design effect, divisor and degrees of freedom of the score of each label."""
     tables, (item_x, item_y) = _kinds_of_items(cells.by_label(), metric, beta)
-    cells, number = cells.kinds
+    cells, number, _ = cells.kinds
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
     total_x, total_y = cells.sum_by_label(number * x), cells.sum_by_label(number * y)
     units = cells.sum_by_label(number * (y > 0))
@@ -440,7 +440,7 @@ def degrees_of_freedom(*systems: LabelCounts) -> float:
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
     """Return the divisors of the counts of every label: its design effect, at least 1."""
     most = np.zeros(cells.n_labels)
-    kinds, _ = cells.kinds
+    kinds = cells.kinds[0]
     np.maximum.at(most, kinds.label, kinds.counts.nu)
     # items of a label that are alone in their units are independent
     within = np.where(most <= 1, 1.0, label_dependence(cells, metric, beta=beta)[1])
@@ -492,8 +492,9 @@ def shifts(
     sums = ratio(totals, metric, beta=beta) if sums is None else sums
     added = _kinds_of_items(totals, metric, beta)[1] if added is None else added
     top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))
-    x, y = ratio(cells.counts, metric, beta=beta)
-    of_cells = influence(x, y, top[cells.label], bottom[cells.label])
+    kinds, _, kind = cells.kinds
+    x, y = ratio(kinds.counts, metric, beta=beta)
+    of_cells = influence(x, y, top[kinds.label], bottom[kinds.label])[kind]
     of_items = influence(*added, top[:, None], bottom[:, None])
     return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
 

@@ -145,7 +145,9 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
 def _document_marks(table: Table, content: Ints, opening: Any) -> tuple[NDArray[np.intp], int]:
     """Return which of the lines mark a document, and the number of -DOCSTART- lines."""
     maybe = np.flatnonzero(opening == ord("-"))
-    maybe = np.flatnonzero(np.isin(content, maybe)) if len(maybe) else maybe
+    if not len(maybe):
+        return maybe, 0
+    maybe = np.flatnonzero(np.isin(content, maybe))
     start, end = table.column(0, content[maybe])
     places = zip(start.tolist(), end.tolist(), strict=True)
     # a longer field is no mark, and need not be copied
