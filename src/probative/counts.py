@@ -685,7 +685,7 @@ class LabelCounts:
 
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64], NDArray[np.intp]]:
-        """Return the distinct kinds of cells (label and counts), their numbers, each cell's kind."""
+        """Return the distinct kinds of cells (label, counts), their numbers, each cell's kind."""
         # a million tokens have a few hundred kinds; if there would be more kinds than cells, or
         # counts are fractions, every cell is a kind
         counts = self.counts

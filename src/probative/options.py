@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, FrozenInstanceError, dataclass, field, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path, PurePath
@@ -142,7 +142,7 @@ _ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%|,()"})
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def options_class(cls: type[_Class]) -> type[_Class]:
     """Make a frozen dataclass of options, quickly: `Options` has the methods that it needs."""
-    return dataclass(frozen=True, init=False, repr=False, eq=False, match_args=False)(cls)
+    return dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
 
 
 @options_class
@@ -160,6 +160,12 @@ class Options:
         if given:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(given))!r}")
         self.__post_init__()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to option {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete option {name!r}")
 
     def __post_init__(self) -> None:
         """Normalise the values."""

@@ -7,7 +7,7 @@ that all commands of `probative` share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import field, make_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from probative.cli.output import progress
 from probative.data import load
 from probative.errors import InputError
 from probative.metrics import COMPOSITES
-from probative.options import STATISTICS, FoldsOptions, Option, Options
+from probative.options import STATISTICS, FoldsOptions, Option, Options, options_class
 from probative.options import choice as field_of
 from probative_studies.harness import emit, perform
 
@@ -73,7 +73,7 @@ def chosen(kind: type[Options], order: str) -> dict[str, Option]:
     return options.choose(*order.split(), **kind.options())
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _SimulationOptions(Options):
     """Choices that simulations share."""
 
@@ -82,7 +82,7 @@ class _SimulationOptions(Options):
     rng: int | None = shared(0, "seed")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _TestsOptions(_SimulationOptions):
     """Options of `size_and_power`; None stands for the usual methods."""
 
@@ -107,7 +107,7 @@ class _TestsOptions(_SimulationOptions):
     told = frozenset({"methods"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _CoverageOptions(Options):
     """Options of `coverage_study`; `cells` are its scenarios as written."""
 
@@ -135,7 +135,7 @@ class _CoverageOptions(Options):
     told = frozenset({"methods", "metric"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _BayesStudyOptions(FoldsOptions):
     """Options of `task_tests` and `simulate_credibility`."""
 
@@ -146,7 +146,7 @@ class _BayesStudyOptions(FoldsOptions):
     rng: int | None = shared(0, "seed")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _ChunkingOptions(Options):
     """Options of `chunking_study` and of its learner."""
 
@@ -166,7 +166,7 @@ class _ChunkingOptions(Options):
     told = frozenset({"m", "rng"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _SegmentationOptions(Options):
     """Options of `segmentation_study`, and the published figures to show."""
 
@@ -276,7 +276,8 @@ def simulation(
     name = name or module
     entries = [(each, Any, declared) for each, declared in choices.items()]
     how: dict[str, Any] = {"bases": (base,), "namespace": {"told": frozenset(told)}}
-    kind = make_dataclass("StudyOptions", entries, **how, frozen=True, kw_only=True)
+    plain: Any = {"init": False, "repr": False, "eq": False}  # `Options` has these methods
+    kind = make_dataclass("StudyOptions", entries, **how, **plain)
 
     def command(given: Any, out: output.Output) -> None:
         study = getattr(import_module(f"probative_studies.{module}"), function)
