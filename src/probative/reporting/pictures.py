@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from probative._validation import Array
+
     _Shapes = tuple[list[str], float, float]  # shapes, height and width
 
 _WIDTH = 560.0  # a figure over the full page
@@ -180,13 +182,17 @@ class Density(Picture):
         if rope > 0:
             left, right = scale(max(-rope, scale.low)), scale(min(rope, scale.high))
             parts.append(_rect(left, top, right - left, height, "rope"))
-        curve = [(a, bottom - height * b / peak) for a, b in zip(self.x, self.y, strict=True)]
-        sides = ("area baseline", scale.low, -rope), ("area", rope, scale.high)
-        for kind, low, high in sides:
-            if part := _clipped(curve, low, high):
+
+        def placed(x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
+            return [(scale(a), bottom - height * b / peak) for a, b in zip(x, y, strict=True)]
+
+        grid, heights = self._shaded()
+        for kind, side in (("area baseline", grid <= -rope), ("area", grid >= rope)):
+            if side.sum() > 1:
+                part = placed(grid[side], heights[side])
                 outline = [(part[0][0], bottom), *part, (part[-1][0], bottom)]
-                parts.append(_path("polygon", [(scale(a), b) for a, b in outline], kind))
-        parts.append(_path("polyline", [(scale(a), b) for a, b in curve], "outline"))
+                parts.append(_path("polygon", outline, kind))
+        parts.append(_path("polyline", placed(self.x, self.y), "outline"))
         parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
         ends = (_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger")
         for (place, anchor, kind), *side in zip(ends, self.names, self.chances[::2], strict=True):
@@ -195,6 +201,11 @@ class Density(Picture):
                 parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
+    def _shaded(self) -> tuple[Array, Array]:
+        """Return the curve with the ends of the region, so that the shaded parts meet."""
+        grid = np.union1d(self.x, np.clip([-self.rope, self.rope], self.x[0], self.x[-1]))
+        return grid, np.interp(grid, self.x, self.y)
+
     def draw(self, axis: Axes) -> None:
         """Draw the picture with matplotlib."""
         rope = factor() * self.rope
@@ -202,13 +213,11 @@ class Density(Picture):
             axis.axvspan(-rope, rope, color="0.87", zorder=0, linewidth=0)
         axis.axvline(0, **_ZERO)
         if self.x:
-            x = factor() * np.asarray(self.x)
-            # with the ends of the region, so that the shaded parts meet
-            grid = np.union1d(x, np.clip([-rope, rope], x[0], x[-1]))
-            height = np.interp(grid, x, self.y)
-            for colour, side in ((BASELINE, grid <= -rope), (CHALLENGER, grid >= rope)):
-                axis.fill_between(grid, height, where=side, color=colour, alpha=0.3, linewidth=0)
-            axis.plot(grid, height, color="0.15", linewidth=1.4)
+            grid, height = self._shaded()
+            for colour, side in ((BASELINE, grid <= -self.rope), (CHALLENGER, grid >= self.rope)):
+                area: dict[str, Any] = {"where": side, "color": colour, "alpha": 0.3, "linewidth": 0}
+                axis.fill_between(factor() * grid, height, **area)
+            axis.plot(factor() * grid, height, color="0.15", linewidth=1.4)
         axis.margins(x=0)
         axis.set_ylim(bottom=0)
         axis.set_yticks([])
@@ -304,10 +313,8 @@ class Histogram(Picture):
             kind = "bin extreme" if extreme else "bin"
             parts.append(_rect(scale(a), bottom - size, width, size, kind))
         parts.append(_line(scale(observed), top - 6, scale(observed), bottom, "observed"))
-        anchor, words = (
-            "end" if scale(observed) > _HALF / 2 else "start",
-            f"observed {points(observed)}",
-        )
+        anchor = "end" if scale(observed) > _HALF / 2 else "start"
+        words = f"observed {points(observed)}"
         parts.append(_text(scale(observed), _MARGIN + 4, words, "share", anchor))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
@@ -422,35 +429,23 @@ class Lines(Picture):
 
 
 @dataclass(frozen=True)
-class Part:
-    """Part of a whole: its name, its share of 1 and its colour."""
-
-    name: str
-    share: float
-    colour: str
-
-
-@dataclass(frozen=True)
 class Shares(Picture):
     """Parts of a whole as one bar."""
 
-    parts: Sequence[Part]
+    parts: Sequence[tuple[str, str, float]]  # the name, the colour and the share of each
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
         height, row, room, at = 22.0, _NAME_HEIGHT + 4, _HALF - 2 * _MARGIN, _MARGIN
-        drawn = []
-        for part in self.parts:
-            width = room * part.share
-            drawn.append(_rect(at, _MARGIN, max(width - 1, 0), height, f"part {part.colour}"))
+        bar, names = [], []
+        for i, (name, colour, share) in enumerate(self.parts, 1):
+            width, y = room * share, _MARGIN + height + row * i
+            bar.append(_rect(at, _MARGIN, max(width - 1, 0), height, f"part {colour}"))
+            names.append(_rect(_MARGIN, y - 11, 12, 12, f"part {colour}"))
+            names.append(_text(_MARGIN + 20, y, _short(name, room - 90), "name", "start"))
+            names.append(_text(_HALF - _MARGIN, y, f"{100 * share:.0f} %", "name", "end"))
             at += width
-        for i, part in enumerate(self.parts):
-            y = _MARGIN + height + row * (i + 1)
-            drawn.append(_rect(_MARGIN, y - 11, 12, 12, f"part {part.colour}"))
-            words = _short(part.name, room - 90)
-            drawn.append(_text(_MARGIN + 20, y, words, "name", "start"))
-            drawn.append(_text(_HALF - _MARGIN, y, f"{100 * part.share:.0f} %", "name", "end"))
-        return drawn, 2 * _MARGIN + height + row * len(self.parts), _HALF
+        return [*bar, *names], 2 * _MARGIN + height + row * len(self.parts), _HALF
 
 
 # --- As SVG
@@ -465,18 +460,6 @@ def svg(picture: Picture) -> str:
         f'viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(plain(picture.description), quote=True)}">{"".join(parts)}</svg>'
     )
-
-
-def _clipped(
-    curve: Sequence[tuple[float, float]], low: float, high: float
-) -> list[tuple[float, float]]:
-    """Return the part of a curve between two places, with interpolated ends."""
-    inside = [point for point in curve if low <= point[0] <= high]
-    for edge in (low, high):
-        for (a, y_a), (b, y_b) in pairwise(curve):
-            if a < edge < b:
-                inside.append((edge, y_a + (y_b - y_a) * (edge - a) / (b - a)))
-    return sorted(inside) if len(inside) > 1 else []
 
 
 def _key(x: float, y: float, name: str, colour: str) -> list[str]:

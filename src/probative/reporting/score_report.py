@@ -89,15 +89,13 @@ def scores_document(scores: Scores) -> Document:
 
         tables.append(group_score_table(scores))
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
-    quality: list[str] = []
-    averages: list[str] = []
+    quality, averages = [], []
     if scores.task == "records":
         from probative.reporting.records_report import quality_lines, two_averages
 
-        quality, averages = [*quality_lines(scores)], [*two_averages(scores)]
-    pictures: tuple[Forest, ...] = ()
-    if len(scores.systems) > 1:
-        pictures = (score_forest(scores, _main_score(scores), compared=False),)
+        quality, averages = quality_lines(scores), two_averages(scores)
+    several = len(scores.systems) > 1
+    forest = [score_forest(scores, _main_score(scores), compared=False)] if several else []
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", scores.signature, **content),
@@ -106,7 +104,7 @@ def scores_document(scores: Scores) -> Document:
         leading=tuple(quality),
         notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, scores.signature),
         details=_details(scores),
-        pictures=pictures,
+        pictures=tuple(forest),
         headline=(_headline(scores),),
     )
 
@@ -156,10 +154,12 @@ def _records(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _remarks(scores: Scores) -> list[str]:
-    applies = "They apply to these runs: new ones would spread as these do."
-    runs = f"Scores of all runs together; the {scores.by} is the unit. {applies}"
-    leads = [RECALL_LEADS] if scores.task == "segmentation" else []
-    return [*leads, *([runs] if has_runs(scores) else []), *ask_for_positive(scores)]
+    runs = (
+        f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: new "
+        f"ones would spread as these do."
+    )
+    leads = [RECALL_LEADS] * (scores.task == "segmentation")
+    return [*leads, *[runs] * has_runs(scores), *ask_for_positive(scores)]
 
 
 RECALL_LEADS = (
@@ -505,30 +505,27 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
 # --- Agreement of annotators
 
 
-_SAME = "F1 is the same whichever annotator counts as gold."
-_FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
-_SPANS = (
-    "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
-)
-_LABELS = (
-    "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the items "
-    "that both labelled; agreement: share with the same label; high by chance when one label "
-    "dominates."
-)
-
-
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
-    about_scores = [_LABELS]
-    if found.alpha is None:
-        # some rules pair the spans of one side in order
-        first = found.match in ("exact", "partial", "type")
-        about_scores = [_FIRST if first else _SAME, _SPANS]
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
+    about_scores = [
+        "F1 is the same whichever annotator counts as gold.",
+        "There is no kappa for spans: the places where neither annotator marks one cannot be "
+        "counted.",
+    ]
+    if found.match in ("exact", "partial", "type"):  # which pair the spans of one side in order
+        about_scores[0] = (
+            "The first annotator of a pair counts as gold; the matching of spans can depend on "
+            "this."
+        )
     if found.alpha is not None:
         found_scores.insert(0, Named("all", found.alpha))
+        about_scores = [
+            "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the "
+            "items that both labelled; agreement: share with the same label; high by chance when "
+            "one label dominates."
+        ]
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
-
     table = Table.of(
         found_scores,
         Words("annotators", "name"),
@@ -881,12 +878,12 @@ def _percent(share: float) -> str:
 
 def variance_picture(c: Comparison) -> Shares | None:
     """Picture the shares of the parts of the variance as one bar."""
-    from probative.reporting.pictures import Part, Shares
+    from probative.reporting.pictures import Shares
 
-    parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
-    if not parts or any(part.share != part.share for part in parts):
+    parts = _named_shares(c)
+    if not parts or any(isnan(share) for *_, share in parts):
         return None
-    listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    listed = ", ".join(f"{name} {100 * share:.0f} %" for name, _, share in parts)
     return Shares(
         parts,
         title="Where the uncertainty about new runs comes from.",
