@@ -151,7 +151,7 @@ def compare_document(
         title=f"{names[1]} against {names[0]}" if len(names) == 2 else title,
         payload=payload("compare", result.signature, gates, **content),
         tables=tuple(tables),
-        more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
+        more=() if compact else (*runs.get("run_tables", ()), *runs.get("more_tables", ())),
         records=(
             *of_kind("score", [result.scores]),
             *of_kind("run", result.run_scores or ()),
@@ -192,7 +192,7 @@ def _main_tables(result: Comparisons, digits: int | None, *, signs: bool = False
 def _runs_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template for single runs."""
     if not has_runs(result.scores):
-        return {"run_tables": [], "more_tables": [], "single_runs": None}
+        return {}
     metric = result.comparisons[0].metric
     new = [c for c in result.comparisons if c.question == "procedures"]
     return {
@@ -456,8 +456,6 @@ def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
 
 _MOST_LABELS = 200  # labels in a table
 _MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
-_HEAT = 0.08, 0.8  # opacity of the colour of a heat map, from rare to most frequent
-_STRONG = 0.62  # opacity from which black words are easier to read on a dark page than white ones
 
 
 def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
@@ -471,9 +469,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         if not c.identical and no_verdict(c) is None
     ]
     kind = "labels" if result.task in ("labels", "samples") else "spans"
-    by_label = [label_differences(c) for c in first if c.by_label]
     many = len({(c.a, c.b) for c in first}) > 1
-    open_pairs = 0 if many else len(drawn)
     told = [example for example in result.examples if not isinstance(example, RecordExample)]
     shown = len({(example.a, example.b) for example in result.examples})
     more = len([c for c in first if not c.identical]) - shown
@@ -481,17 +477,18 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
     return {
         # the headline has the verdict of two systems
         "verdicts": result.verdicts if many or has_runs(result.scores) else (),
-        "lead": "",
+        "many": many,  # then the figures and tables of most pairs are folded
         "recognised": [base_name(note) for note in result.notes],
         "score_table": tables[0],
         "difference_table": tables[1] if len(tables) > 1 else None,
         "score_pictures": [score_forest(result.scores, main)],
         "difference_pictures": [_difference_forest(first)],
-        "pairs": drawn[:open_pairs],
-        "more_pairs": drawn[open_pairs:],
-        "label_tables": by_label[:1] if many else by_label,
-        "more_label_tables": by_label[1:] if many else [],
-        **_bucket_content(result, [c for c in first if c.question != "procedures"]),
+        "pairs": drawn,
+        "label_tables": [label_differences(c) for c in first if c.by_label],
+        "bucket_tables": [bucket_tables(result, c) for c in first if c.question != "procedures"],
+        "bucket_words": _BUCKET_WORDS.format(
+            length="characters" if result.task == "segmentation" else "tokens"
+        ),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": shown_examples(told),
@@ -614,18 +611,6 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     )
 
 
-def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the tables of buckets of the first pair, and those of the others."""
-    shown, *others = [bucket_tables(result, c) for c in first] or [[]]
-    length = "characters" if result.task == "segmentation" else "tokens"
-    return {
-        "bucket_tables": shown,
-        "more_bucket_tables": [table for own in others for table in own],
-        "more_bucket_pairs": sum(map(bool, others)),
-        "bucket_words": _BUCKET_WORDS.format(length=length),
-    }
-
-
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:
     """Return a heat map for each system, of the labels that are confused most."""
     pairs = zip(result.systems, result.confusions, strict=False)
@@ -651,30 +636,13 @@ def _heat_map(
     total = sum(times.values())
     named = f"the {len(labels) - (None in labels)} labels that all systems together confuse most"
     note = f"{shown:,} of {total:,} confusions: those of {named}."
-
-    def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
-        if right == given:
-            return None
-        n = times.get((right, given), 0)
-        heat = _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest
-        return {
-            "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
-            # on white, black words can be read on every colour; on black, on strong ones
-            "share": f"{heat:.2f}" if n else "0",
-            "strong": heat > _STRONG,
-            "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
-        }
-
     return {
         "title": name,
         "note": note if shown < total else "",
-        "given": [_said(label) for label in labels],
-        "rows": [(_said(right), [cell(right, given) for given in labels]) for right in labels],
+        "largest": largest,
+        "labels": ["(nothing)" if label is None else label for label in labels],
+        "rows": [[times.get((right, given), 0) for given in labels] for right in labels],
     }
-
-
-def _said(label: str | None) -> str:
-    return "(nothing)" if label is None else label
 
 
 def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str, Any]]:
@@ -689,7 +657,8 @@ def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str,
     ]
 
 
-_SIGNS = {"right": "✓", "wrong": "✗", "missed": "✗ missed"}
+# part of a line: its text; whether it is right, wrong, missed or nothing of these; and its label
+_Part = tuple[str, str, str]
 
 
 def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
@@ -698,7 +667,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
         given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
         kinds = ["right" if label == example.gold else "wrong" for _, label in given]
         lines = [
-            (who, [_part(label, kind)]) for (who, label), kind in zip(given, kinds, strict=True)
+            (who, [(label, kind, "")]) for (who, label), kind in zip(given, kinds, strict=True)
         ]
         return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
     show = _differing_words if example.separator == "" and _covers(example) else _marked
@@ -710,13 +679,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     }
 
 
-def _part(text: str, kind: str = "", label: str = "") -> dict[str, str]:
-    """Return a part of a line; right and wrong ones have a sign."""
-    name = "" if label in ("word", "_", "") else label
-    return {"text": text, "kind": kind, "note": f"{name} {_SIGNS.get(kind, '')}".strip()}
-
-
-def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dict[str, str]]:
+def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Part]:
     """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
     # spans of gold that a system does not have, and that none of its spans overlaps, are missed
     right = set(example.gold)
@@ -725,19 +688,18 @@ def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dic
     ]
     kinds = {own: "right" if own in right else "wrong" for own in spans}
     kinds |= dict.fromkeys(missed, "missed")
-    parts: list[dict[str, str]] = []
+    parts: list[_Part] = []
     at, space = 0, example.separator
     for first, end, label in sorted(kinds):
         start = max(first, 0)  # a span may begin before the shown words
         if start < at:
             continue
         if start > at:
-            parts.append(_part(space.join(example.words[at:start]) + space))
+            parts.append((space.join(example.words[at:start]) + space, "", ""))
         words = space.join(example.words[start:end])
-        parts.append(_part(words, kinds[first, end, label], label))
-        parts.append(_part(space or "\u2009"))
+        parts += [(words, kinds[first, end, label], label), (space or "\u2009", "", "")]
         at = end
-    return [*parts, _part(space.join(example.words[at:]))]
+    return [*parts, (space.join(example.words[at:]), "", "")]
 
 
 _WORDS_AROUND = 5  # words shown before and after a place where segmentations differ
@@ -750,9 +712,7 @@ def _covers(example: Example) -> bool:
     return len(example.gold) > 1 and starts == ends[:-1]
 
 
-def _differing_words(
-    example: Example, spans: Sequence[tuple[int, int, str]]
-) -> list[dict[str, str]]:
+def _differing_words(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Part]:
     """Return the words of a segmentation around the places where the systems differ."""
     gold, a, b = set(example.gold), set(example.spans_a), set(example.spans_b)
     apart = a ^ b
@@ -762,19 +722,19 @@ def _differing_words(
         if any(start < end and first < stop for start, stop, _ in apart):
             near = places[max(k - _WORDS_AROUND, 0) : k + _WORDS_AROUND + 1]
             shown.update(*(range(max(start, 0), stop) for start, stop, _ in near))
-    parts: list[dict[str, str]] = []
+    parts: list[_Part] = []
     is_open = True
     for first, end, label in sorted(spans):
         if not shown & set(range(max(first, 0), end)):
             if is_open:
-                parts.append(_part("… "))
+                parts.append(("… ", "", ""))
             is_open = False
             continue
         is_open = True
         text = "".join(example.words[max(first, 0) : end])
         own = (first, end, label)
         kind = ("right" if own in gold else "wrong") if own in apart else ""
-        parts += [_part(text, kind), _part(" ")]
+        parts += [(text, kind, ""), (" ", "", "")]
     return parts
 
 

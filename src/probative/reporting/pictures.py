@@ -215,7 +215,12 @@ class Density(Picture):
         if self.x:
             grid, height = self._shaded()
             for colour, side in ((BASELINE, grid <= -self.rope), (CHALLENGER, grid >= self.rope)):
-                area: dict[str, Any] = {"where": side, "color": colour, "alpha": 0.3, "linewidth": 0}
+                area: dict[str, Any] = {
+                    "where": side,
+                    "color": colour,
+                    "alpha": 0.3,
+                    "linewidth": 0,
+                }
                 axis.fill_between(factor() * grid, height, **area)
             axis.plot(factor() * grid, height, color="0.15", linewidth=1.4)
         axis.margins(x=0)

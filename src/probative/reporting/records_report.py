@@ -259,8 +259,6 @@ def records_content(result: Comparisons) -> dict[str, Any]:
         "paths": known,
         "kinds": _ROWS,
         "label_tables": [],
-        "more_label_tables": [],
-        "examples": [],
     }
 
 

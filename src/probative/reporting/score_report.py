@@ -49,7 +49,7 @@ from probative.wording.numbers import (
 from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -505,26 +505,27 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
 # --- Agreement of annotators
 
 
+_SAME = "F1 is the same whichever annotator counts as gold."
+_FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
+_SPANS = (
+    "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
+)
+_LABELS = (
+    "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the items "
+    "that both labelled; agreement: share with the same label; high by chance when one label "
+    "dominates."
+)
+
+
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
+    # some rules pair the spans of one side in order
+    first = found.match in ("exact", "partial", "type")
+    about_scores = [_FIRST if first else _SAME, _SPANS]
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
-    about_scores = [
-        "F1 is the same whichever annotator counts as gold.",
-        "There is no kappa for spans: the places where neither annotator marks one cannot be "
-        "counted.",
-    ]
-    if found.match in ("exact", "partial", "type"):  # which pair the spans of one side in order
-        about_scores[0] = (
-            "The first annotator of a pair counts as gold; the matching of spans can depend on "
-            "this."
-        )
     if found.alpha is not None:
+        about_scores = [_LABELS]
         found_scores.insert(0, Named("all", found.alpha))
-        about_scores = [
-            "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the "
-            "items that both labelled; agreement: share with the same label; high by chance when "
-            "one label dominates."
-        ]
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
     table = Table.of(
         found_scores,
@@ -699,15 +700,14 @@ def mean_table(
     compared = {c.metric for c in comparisons} or {main_metric(result)}
 
     def column(metric: str) -> Column:
-        def cell(system: SystemScores) -> str:
-            return _mean_and_spread(result.runs_of(system.name, metric), decimals)
-
-        return Column(metric_words(metric), cell, drop=int(metric not in compared))
+        form = partial(_mean_and_spread, decimals=decimals)
+        own = partial(result.runs_of, metric=metric)
+        return Column(metric_words(metric), own, form, drop=int(metric not in compared))
 
     return Table.of(
-        result.systems,
-        Words("system", "name"),
-        Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
+        [system.name for system in result.systems],
+        Words("system", str),
+        Column("runs", lambda name: str(len(result.runs_of(name, metrics[0])))),
         *map(column, metrics),
         title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
         f"{counted(result.units, result.unit)})",
@@ -726,6 +726,10 @@ def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
 
 
+def _ends_of_runs() -> list[Column]:
+    return [Column(f"{end} run", end, partial(points, digits=1)) for end in ("worst", "best")]
+
+
 def named_pairs(c: Comparison) -> str:
     """Return a sentence that names the paired runs; of many, the first."""
     pairs = some([f"{one} with {other}" for one, other in c.pairs or ()])
@@ -735,11 +739,10 @@ def named_pairs(c: Comparison) -> str:
 def run_table(result: Scores, metric: str) -> Table:
     """Build the table of the worst and best run of every system, and all runs together."""
     return Table.of(
-        [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
-        Words("system", "name"),
-        Column("worst run", lambda one: points(one.score[0].worst, 1)),
-        Column("best run", lambda one: points(one.score[0].best, 1)),
-        Column("all runs", lambda one: scored(one.score[1])),
+        [result.runs_of(system.name, metric) for system in result.systems],
+        Words("system"),
+        *_ends_of_runs(),
+        Column("all runs", lambda own: scored(result[own.system][metric])),
         title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
         notes=f"All runs: pooled counts. The interval is for these trained models; the {result.by} "
         "is the unit.",
@@ -750,22 +753,17 @@ def repeats_table(result: Scores, metric: str) -> Table:
     """Build the table of the interval of every system with more units or more runs."""
     unit = result.by
     found = [Named(s.name, result.runs_of(s.name, metric).repeated) for s in result.systems]
-
-    def width(head: str, **more: Callable[[Any], float]) -> Column:
-        def cell(one: Named) -> str:
-            return points(one.score.width_with(**{k: v(one.score) for k, v in more.items()}))
-
-        return Column(head, cell)
-
     return Table.of(
         [one for one in found if one.score and one.score.share_of_answers is not None],
         Words("system", "name"),
         Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
         Column("runs", "score.share_of_answers", _percent),
-        width("length"),
-        width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
-        width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
-        width("endless runs", repeats=lambda _: inf),
+        Column("length", lambda one: one.score.width_with(), points),
+        Column(
+            f"2 × {unit}s", lambda one: one.score.width_with(samples=2 * one.score.samples), points
+        ),
+        Column("2 × runs", lambda one: one.score.width_with(repeats=2 * one.score.repeats), points),
+        Column("endless runs", lambda one: one.score.width_with(repeats=inf), points),
         title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
         notes=f"Shares of the variance from the {unit}s and from the runs; the length of the "
         f"interval{scale_word(' in ')} as it is, and with more of either.",
@@ -779,8 +777,7 @@ def spread_table(ranking: Ranking) -> Table:
         Words("system"),
         Column("runs", len),
         Column("mean ± spread", _mean_and_spread),
-        Column("worst run", lambda own: points(own.worst, 1)),
-        Column("best run", lambda own: points(own.best, 1)),
+        *_ends_of_runs(),
         title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
         details="Mean of the runs ± their standard deviation. The leaderboard adds up the counts "
         "of all runs of a system: it ranks these trained models on test sets like this one. "
@@ -792,9 +789,9 @@ def single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
     scores = [own for own in result.run_scores or () if own.metric == metric]
     rows = [
-        (own.system, run, score)
+        (own.system, *one)
         for own in scores
-        for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
+        for one in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
     ]
     return Table.of(
         rows,
