@@ -1,7 +1,7 @@
 """Describe pictures once, and draw them as SVG for a page and with matplotlib for a paper.
 
 Scores, differences and their intervals are fractions of 1; both ways of drawing show points. A
-picture has one method for each: `shapes` and `draw`. SVG takes its colours from the style of the
+picture has one method for each: `_shapes` and `_draw`. SVG takes its colours from the style of the
 page, so that it follows the reader's light or dark mode; both give the same bytes for the same
 input.
 """
@@ -61,15 +61,15 @@ class Picture:
     reading: str = ""  # how to read it
     note: str = ""  # what a figure without a caption says beside its axis
 
-    def shapes(self) -> _Shapes:
+    def _shapes(self) -> _Shapes:
         """Return the picture as SVG."""
         raise NotImplementedError
 
-    def draw(self, axis: Axes) -> None:
+    def _draw(self, axis: Axes) -> None:
         """Draw the picture with matplotlib."""
         raise NotImplementedError
 
-    def size(self) -> tuple[float, float]:
+    def _size(self) -> tuple[float, float]:
         """Return width and height of its panel in inches."""
         return 3.6, 3.1
 
@@ -95,8 +95,7 @@ class Forest(Picture):
     bars: Sequence[Bar]
     zero: bool = False
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         bars, zero = self.bars, self.zero
         defined = [bar for bar in bars if bar.estimate == bar.estimate]
         values = [v for bar in defined for v in (bar.low, bar.high, *bar.runs)] + [0.0] * zero
@@ -124,8 +123,7 @@ class Forest(Picture):
             parts.append(_circle(scale(bar.estimate), y, f"estimate{kind}"))
         return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         bars = self.bars
         if self.zero:
             axis.axvline(0, **_ZERO)
@@ -154,8 +152,7 @@ class Forest(Picture):
         axis.grid(visible=False, axis="y")
         axis.set_xlabel(_labelled(self))
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of its panel in inches."""
+    def _size(self) -> tuple[float, float]:
         names = [safe_name(bar.name) for bar in self.bars]
         longest = max(sum(2 if ord(c) > 0x2E80 else 1 for c in name) for name in names)
         words = 2.0 * any(bar.words for bar in self.bars)
@@ -173,8 +170,7 @@ class Density(Picture):
     # probabilities that the first is better, that both are equivalent, that the second is better
     chances: tuple[str, str, str]
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         rope, height, peak = self.rope, 130.0, max(self.y) or 1.0
         scale = _Scale.around([*self.x, 0.0], _MARGIN, _HALF - _MARGIN)
         top, bottom = _MARGIN + 34, _MARGIN + 34 + height
@@ -187,9 +183,9 @@ class Density(Picture):
             return [(scale(a), bottom - height * b / peak) for a, b in zip(x, y, strict=True)]
 
         grid, heights = self._shaded()
-        for kind, side in (("area baseline", grid <= -rope), ("area", grid >= rope)):
-            if side.sum() > 1:
-                part = placed(grid[side], heights[side])
+        for kind, there in (("area baseline", grid <= -rope), ("area", grid >= rope)):
+            if there.sum() > 1:
+                part = placed(grid[there], heights[there])
                 outline = [(part[0][0], bottom), *part, (part[-1][0], bottom)]
                 parts.append(_path("polygon", outline, kind))
         parts.append(_path("polyline", placed(self.x, self.y), "outline"))
@@ -206,8 +202,7 @@ class Density(Picture):
         grid = np.union1d(self.x, np.clip([-self.rope, self.rope], self.x[0], self.x[-1]))
         return grid, np.interp(grid, self.x, self.y)
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         rope = factor() * self.rope
         if rope > 0:
             axis.axvspan(-rope, rope, color="0.87", zorder=0, linewidth=0)
@@ -254,8 +249,7 @@ class Densities(Picture):
 
     curves: Sequence[Curve]
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         curves, height = self.curves, 130.0
         solid = [curve for curve in curves if not curve.dashed]
         scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
@@ -272,8 +266,7 @@ class Densities(Picture):
             parts.append(_path("polyline", zip(map(scale, curve.x), sized, strict=True), kind))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         for curve in self.curves:
             axis.plot(
                 _points(curve.x),
@@ -298,8 +291,7 @@ class Histogram(Picture):
     probabilities: Sequence[float]
     observed: float
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         observed, height = self.observed, 120.0
         # leave out empty ends, such as differences above 100 points
         used = [k for k, p in enumerate(self.probabilities) if p > 0] or [0]
@@ -354,8 +346,7 @@ class Lines(Picture):
         colours = [palette[i % len(palette)] for i in range(len(self.series))]
         return [*colours[1::-1], *colours[2:]] if self.baseline else colours
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         height, left, right = 230.0, 46.0, _WIDTH - _MARGIN
         names, rows = _in_rows([one.name for one in self.series], left, right)
         top = _MARGIN + _NAME_HEIGHT * (rows + 1)
@@ -394,8 +385,7 @@ class Lines(Picture):
                 parts.append(_circle(across(one.peak[0]), up(one.peak[1]), f"peak {colour}"))
         return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         for i, (one, colour) in enumerate(zip(self.series, self._colours(COLOURS), strict=True)):
             x = _points(one.x) if self.in_points else one.x
             if one.reference:
@@ -428,8 +418,7 @@ class Lines(Picture):
         axis.set_ylabel(self.up)
         axis.set_title(self.note, fontsize=9)
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of its panel in inches."""
+    def _size(self) -> tuple[float, float]:
         return 3.7, 3.4
 
 
@@ -439,8 +428,7 @@ class Shares(Picture):
 
     parts: Sequence[tuple[str, str, float]]  # the name, the colour and the share of each
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         height, row, room, at = 22.0, _NAME_HEIGHT + 4, _HALF - 2 * _MARGIN, _MARGIN
         bar, names = [], []
         for i, (name, colour, share) in enumerate(self.parts, 1):
@@ -458,7 +446,7 @@ class Shares(Picture):
 
 def svg(picture: Picture) -> str:
     """Return a picture as SVG, with its description for those who cannot see it."""
-    parts, height, width = picture.shapes()
+    parts, height, width = picture._shapes()
     kind = "wide" if width == _WIDTH else "half"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
@@ -510,7 +498,9 @@ class _Scale:
     def ticks(self, unit: float | None = None, room: float = 75) -> list[tuple[float, str]]:
         """Return round values with their labels: in points, or as they are with a unit of 1."""
         unit = factor() if unit is None else unit
-        step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
+        rough = (self.high - self.low) / abs(self.right - self.left) * room
+        power = 10.0 ** floor(log10(rough))
+        step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
         first, last = ceil(self.low / step), floor(self.high / step)
         digits = max(0, -floor(log10(unit * step)))
         return [(i * step, number(unit * i * step, digits)) for i in range(first, last + 1)]
@@ -525,12 +515,6 @@ class _Scale:
             parts.append(_text(middle, y + 17, words, "tick", "middle"))
         parts.append(_text((self.left + self.right) / 2, y + 37, name, "tick", "middle"))
         return parts
-
-
-def _round_step(rough: float) -> float:
-    """Return the next of 1, 2, 5, 10, … (times a power of ten) above a rough step."""
-    power = 10.0 ** floor(log10(rough))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
@@ -634,7 +618,7 @@ def safe_name(name: str, longest: int = 60) -> str:
 def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
     """Draw pictures side by side, with one legend below."""
     # `beside` leaves an empty panel of so many inches on the right, with the same rows
-    sizes = [picture.size() for picture in pictures]
+    sizes = [picture._size() for picture in pictures]
     width, height = (max(side) for side in zip(*sizes, strict=True))
     if len(pictures) == 1 and isinstance(pictures[0], Lines):
         width, height = 6.0, 4.0
@@ -645,7 +629,7 @@ def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
         width, columns = (width * columns + beside) / (columns + 1), columns + 1
     drawn, axes = new_figure(columns, squeeze=False, width=width, height=height, **grid)
     for axis, picture in zip(axes[0], pictures, strict=False):
-        picture.draw(axis)
+        picture._draw(axis)
         if not isinstance(picture, Forest):
             axis.locator_params(axis="x", nbins=5)
     if title:

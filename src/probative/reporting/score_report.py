@@ -23,6 +23,7 @@ from probative.reporting.document import (
     Tracks,
     Words,
     differed,
+    estimate_in_full,
     estimated,
     limits,
     payload,
@@ -84,10 +85,7 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    if scores.groups:
-        from probative.reporting.forests import group_score_table
-
-        tables.append(group_score_table(scores))
+    tables += [_group_table(scores)] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
     quality, averages = [], []
     if scores.task == "records":
@@ -350,24 +348,19 @@ def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
-    rows: dict[str, dict[str | None, str]] = {}  # by label and system; that of None is gold
-    for system in scores.systems:
-        for entry in system.by_label:
-            row = rows.setdefault(entry.label, {None: amount(entry.counts.positives)})
-            row[system.name] = scored(entry[metric])
-    labels = sorted(rows)
-    shown = labels[:_MOST_LABELS]
+    gold = {e.label: amount(e.counts.positives) for s in scores.systems for e in s.by_label}
 
-    def of_row(head: str, name: str | None, **more: Any) -> Column:
-        return Column(head, lambda label: rows[label].get(name, "–"), **more)
+    def of_system(system: SystemScores) -> Column:
+        own = {entry.label: scored(entry[metric]) for entry in system.by_label}
+        return Column(system.name, lambda label: own.get(label, "–"))
 
     return Table.of(
-        shown,
+        sorted(gold)[:_MOST_LABELS],
         Words("label", str),
-        *(of_row(system.name, system.name) for system in scores.systems),
-        of_row("in gold", None, drop=1),
+        *map(of_system, scores.systems),
+        Column("in gold", gold.__getitem__, drop=1),
         title=f"{metric_name(metric, scores.match)} by label",
-        notes=hidden(len(labels) - len(shown), "labels"),
+        notes=hidden(len(gold) - _MOST_LABELS, "labels"),
     )
 
 
@@ -382,6 +375,39 @@ def _overlaps(system: SystemScores) -> Table:
     )
 
 
+_MOST_SCORED_GROUPS = 25  # groups in a table of scores
+
+
+def left_out(number: int, what: str = "more") -> str:
+    """Say how many rows are left out, if any are."""
+    return f"{number:,} {what} are left out here; JSON and CSV hold all of them." if number else ""
+
+
+def _group_table(scores: Scores) -> Table:
+    """Build the table of the main score (F1 or accuracy) of every system in each group."""
+    groups, level = scores.groups or (), f"{100 * scores.level:g} %"
+    names = [score.metric for score in scores.systems[0].scores]
+    metric = next((name for name in ("f1", "accuracy") if name in names), names[0])
+    shown = sorted(groups, key=lambda group: -group.rows)[:_MOST_SCORED_GROUPS]
+
+    def of_system(place: int) -> Column:
+        head = f"{scores.systems[place].name} [{level}]"
+        return Column(head, lambda group: group.systems[place][metric], estimate_in_full)
+
+    return Table.of(
+        [group for group in groups if group in shown],
+        Words("group"),
+        Column("rows", drop=2),
+        Column("units", drop=1),
+        *map(of_system, range(len(scores.systems))),
+        title=f"{metric_name(metric, scores.match)} by group{scale_word(', ')}",
+        notes=(
+            f"{level} intervals, each on its own: not adjusted for their number.",
+            left_out(len(groups) - len(shown), "more groups"),
+        ),
+    )
+
+
 # --- Pictures of scores
 
 
@@ -391,13 +417,13 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
 
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
-    runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
-    bars: list[Bar] = []
-    for system in result.systems:
-        own = runs.get(system.name, ())
-        dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = not bars and len(result.systems) > 1 and compared
-        bars.append(Bar(system.name, *limits(system[metric]), baseline, dots))
+    runs = several_runs(result, metric)
+    bars = [
+        Bar(s.name, *limits(s[metric]), runs=tuple(x for x in runs.get(s.name, ()) if x == x))
+        for s in result.systems
+    ]
+    if compared and len(bars) > 1:
+        bars[0] = replace(bars[0], marked=True)
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
     pale = " The pale dots below are the single runs; the dark one stands for all of them."
@@ -412,6 +438,12 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         f"the true scores compatible with these data.{below}",
         note=level,
     )
+
+
+def several_runs(result: Scores | Ranking, metric: str) -> dict[str, tuple[float, ...]]:
+    """Return the scores of the runs of each system that has several."""
+    found = [own for own in result.run_scores or () if own.metric == metric]
+    return {own.system: own.scores for own in found if len(own) > 1}
 
 
 def described(bars: Sequence[Bar]) -> str:
