@@ -175,8 +175,7 @@ def _with_outputs(words: Sequence[str]) -> Iterator[None]:
 
 
 def _draw(comparisons: Comparisons) -> Figure:
-    from probative.reporting.compare_report import comparison_figure
-    from probative.reporting.forests import group_figure
+    from probative.reporting.compare_report import comparison_figure, group_figure
 
     return (comparison_figure if comparisons.groups is None else group_figure)(comparisons)
 
@@ -195,7 +194,7 @@ def _compare_several(
     """Compare two systems on data sets, those of the manifest first, and print the result."""
     from probative.jobs.datasets import compare_datasets
     from probative.reading.runs import read_manifest
-    from probative.reporting.forests import datasets_document, datasets_figure
+    from probative.reporting.compare_report import datasets_document, datasets_figure
 
     own: Sequence[str] | None = None
     datasets: dict[str, Any] = {}

@@ -60,7 +60,7 @@ def bayes_document(
     return Document(
         title=f"Is {b} better than {a}?",
         payload=payload("bayes", signature, tests=records, a=a, b=b, verdicts=verdicts),
-        tables=(_tests_table(tests, models, verdicts=True),),
+        tables=(_tests_table(tests, models),),
         records=tuple({"a": a, "b": b, **flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
@@ -88,16 +88,15 @@ def _headlines(tests: Sequence[BayesTest], models: tuple[str, str]) -> tuple[Ans
     return tuple(answers)
 
 
-def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
+def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, title: str = "") -> Table:
     """Build a table of scores, differences and probabilities, one row per test."""
-    # without `verdicts` these are the published tests beside those that the verdict rests on
+    # with a `title` these are the published tests beside those that the verdict rests on
+    verdicts = not title
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
     level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
     scores = f"scores in points with {level} intervals"
-    title = scores.capitalize()
-    if models != ("A", "B"):
-        title = f"A = {models[0]}, B = {models[1]}: {scores}"
+    named = f"A = {models[0]}, B = {models[1]}: {scores}"
     folds = "variance of the differences between folds, relative to that which their items explain"
     return Table.of(
         tests,
@@ -114,9 +113,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
         Column("P(B better)", "p_b_better", four, when=rope),
         Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
         Words("likelier hypothesis", "decision", drop=7),
-        title=title
-        if verdicts
-        else "Published tests, which do not allow for the training variance",
+        title=title or (scores.capitalize() if models == ("A", "B") else named),
         notes=(HYPOTHESES, f"Fold effect: {folds}." if effects else "") if verdicts else (),
     )
 
@@ -142,10 +139,11 @@ def crossval_document(
     known = comparison.to_dict() | {"verdicts": verdicts, "seed": comparison.seed}
     order = ("tests", "adjusted_tests", "verdicts", "folds", "seed", "effective_a", "effective_b")
     content = {name: known[name] for name in (*order, "balance") if name in known}
-    judged = _tests_table(comparison.adjusted_tests, models, verdicts=True)
+    judged = _tests_table(comparison.adjusted_tests, models)
+    published = "Published tests, which do not allow for the training variance"
     tables = [
         replace(judged, title=f"{judged.title}, adjusted for the training variance"),
-        _tests_table(comparison.tests, models, verdicts=False),
+        _tests_table(comparison.tests, models, title=published),
         _folds_table(comparison),
     ]
     tables += [_balance_table(content["balance"])] if "balance" in content else []

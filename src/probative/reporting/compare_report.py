@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf, isnan
 from operator import itemgetter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import whole_number
 from probative.errors import InputError
@@ -25,12 +26,13 @@ from probative.reporting.document import (
     differed,
     evidence_words,
     gate_answers,
+    limits,
     payload,
     scored,
     spoken,
     verdict_words,
+    with_ends,
 )
-from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.pictures import Bar, Forest, Histogram, figure
 from probative.reporting.records_report import (
     compared_fields,
@@ -39,7 +41,7 @@ from probative.reporting.records_report import (
     records_content,
     two_averages,
 )
-from probative.reporting.render import as_part
+from probative.reporting.render import templates
 from probative.reporting.score_report import (
     RECALL_LEADS,
     about,
@@ -51,6 +53,7 @@ from probative.reporting.score_report import (
     has_runs,
     hidden,
     label_table,
+    left_out,
     mean_table,
     named_pairs,
     oddities,
@@ -66,6 +69,7 @@ from probative.reporting.score_report import (
 )
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
+    brackets,
     counted,
     factor,
     metric_name,
@@ -82,12 +86,11 @@ from probative.wording.numbers import (
     with_interval,
     words_of_test,
 )
-from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
+from probative.wording.verdict import STRENGTHS, no_verdict, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from markupsafe import Markup
     from matplotlib.figure import Figure
 
     from probative.reporting.pictures import Picture
@@ -95,10 +98,13 @@ if TYPE_CHECKING:
         BayesTest,
         Comparison,
         Comparisons,
+        DatasetComparisons,
         Example,
         GateVerdict,
+        GroupSummary,
         Scores,
     )
+    from probative.results.datasets import MeanDifference
 
 
 _UNTESTED = (
@@ -151,7 +157,7 @@ def compare_document(
         title=f"{names[1]} against {names[0]}" if len(names) == 2 else title,
         payload=payload("compare", result.signature, gates, **content),
         tables=tuple(tables),
-        more=() if compact else (*runs["run_tables"], *runs["more_tables"]),
+        more=() if compact else (*runs.get("run_tables", ()), *runs.get("more_tables", ())),
         records=(
             *of_kind("score", [result.scores]),
             *of_kind("run", result.run_scores or ()),
@@ -192,7 +198,7 @@ def _main_tables(result: Comparisons, digits: int | None, *, signs: bool = False
 def _runs_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template for single runs."""
     if not has_runs(result.scores):
-        return {"run_tables": [], "more_tables": [], "single_runs": None}
+        return {}
     metric = result.comparisons[0].metric
     new = [c for c in result.comparisons if c.question == "procedures"]
     return {
@@ -202,11 +208,11 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
     }
 
 
-def comparison_part(result: Comparisons) -> Markup:
+def comparison_part(result: Comparisons) -> str:
     """Render the page of a comparison without its title, for a page that holds several."""
     content = _page_content(result, None) | _runs_content(result)
     lead = result.verdicts[0] if result.verdicts else ""
-    return as_part("comparison_body.html", {**content, "lead": lead, "top": 3})
+    return templates().get_template("comparison_body.html").render(content, lead=lead, top=3)
 
 
 def _metrics(result: Comparisons) -> list[str]:
@@ -280,7 +286,7 @@ def _verdict_table(result: Comparisons, digits: int | None, *, signs: bool) -> T
     known = {score.metric for score in result.systems[0].scores}
 
     def row(name: str, score: Any, c: Comparison | None = None) -> dict[str, Any]:
-        height = -math.inf if score is None or score != score else float(score)
+        height = -inf if score is None or score != score else float(score)
         scores = {own.metric: own for own in result[name].scores}
         return {"name": name, "height": height, "c": c, **scores}
 
@@ -412,6 +418,17 @@ def demo_document(
     """Build the document for the terminal, and that of the seven systems for the page."""
     page = compare_document(comparison)
     segmentation = scores_document(segmenters)
+    a, b = models
+    bayes = Table.of(
+        tests,
+        Words("score", "metric", metric_words),
+        Column(a, lambda test: with_interval(test.score_a, *test.interval_a)),
+        Column(b, lambda test: with_interval(test.score_b, *test.interval_b)),
+        Column(f"P({a} better)", "p_a_better", probability),
+        Column(f"P({b} better)", "p_b_better", probability),
+        title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
+        notes="Scores in points with credible intervals.",
+    )
     first = "1. Seven systems of a shared task, F1 in points on 1,287 sentences"
     third = "3. Two word segmenters on three sentences: recall leads"
     document = Document(
@@ -423,11 +440,7 @@ def demo_document(
             bayes=[test.to_dict() for test in tests],
             segmentation=segmentation.payload,
         ),
-        tables=(
-            _retitle(page.tables[0], first),
-            _bayes_table(models, tests),
-            _retitle(segmentation.tables[0], third),
-        ),
+        tables=(_retitle(page.tables[0], first), bayes, _retitle(segmentation.tables[0], third)),
         records=page.records,
         verdict=(f"Verdict: {comparison.verdicts[0]}",),
     )
@@ -438,17 +451,285 @@ def _retitle(table: Table, title: str) -> Table:
     return replace(table, title=title, tracks=None, bold_note="")
 
 
-def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
-    a, b = models
+# --- Differences in groups and on several data sets
+
+_IN_TEXT, _ON_A_PAGE = 25, 60  # rows shown
+
+
+class _ForestRow(NamedTuple):
+    """Difference of two systems in a part of the data."""
+
+    name: str
+    units: int
+    gap: Comparison | MeanDifference  # the difference, its interval and the scores of both
+    p: float | None = None  # that counts; None without a test
+    decided: bool = False
+    whole: bool = False  # it is about all others together
+
+
+def _choose_rows(rows: Sequence[_ForestRow], most: int) -> tuple[list[_ForestRow], int]:
+    """Return the rows to show, by falling difference, the whole last; and how many are left out."""
+    # if there are too many, decided rows are kept first, then those with the most units
+    single = [row for row in rows if not row.whole]
+    kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
+    kept.sort(key=lambda row: (isnan(row.gap.difference), -row.gap.difference, row.name))
+    return [*kept, *(row for row in rows if row.whole)], len(single) - len(kept)
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """Differences of two systems in parts of the data, for a table and a picture."""
+
+    rows: Sequence[_ForestRow]
+    by: str  # what the parts are
+    whole: Comparison | DatasetComparisons
+    p_head: str
+    note: str
+    unit: str = "unit"
+
+    @property
+    def title(self) -> str:
+        c = self.whole
+        return f"{c.b} − {c.a}, {metric_name(c.metric, c.match)} by {self.by}"
+
+    def table(self, most: int = _IN_TEXT) -> Table:
+        """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
+        shown, omitted = _choose_rows(self.rows, most)
+        drawn, is_cut = _cut([limits(row.gap) for row in shown])
+        cut = "Drawn intervals that reach far beyond the others are cut." * is_cut
+        scored = all(row.gap.score_a is not None for row in shown if not row.whole)
+        one = partial(points, digits=1)
+
+        def difference(row: _ForestRow) -> str:
+            gap = signed_points(row.gap.difference, 2)
+            ends = points(row.gap.low), points(row.gap.high)
+            return with_ends(Strong(gap) if row.decided else gap, *ends)
+
+        whole = [i for i, row in enumerate(shown) if row.whole]
+        return Table.of(
+            shown,
+            Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
+            Column(f"{self.unit}s", "units", drop=3),
+            Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
+            Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
+            Column("difference", difference),
+            Column(self.p_head, "p", pvalue),
+            title=f"{self.title}{scale_word(', ')}",
+            notes=(self.note, left_out(omitted), cut),
+            tracks=Tracks.of(drawn, zero=True, marked=whole),
+            track_before="difference",
+            bold_note=f"Decided differences in {metric_name(self.whole.metric)} are in bold.",
+        )
+
+    def picture(self) -> Forest:
+        """Picture the differences as a forest plot."""
+        shown, omitted = _choose_rows(self.rows, _ON_A_PAGE)
+        a, b, name = self.whole.a, self.whole.b, metric_name(self.whole.metric)
+        level = f"{100 * self.whole.level:g} %"
+        drawn, is_cut = _cut([limits(row.gap) for row in shown])
+        bars = [
+            Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
+            for row, own in zip(shown, drawn, strict=True)
+        ]
+        listed = "; ".join(
+            f"{row.name} {points(row.gap.difference)} ({brackets(row.gap.low, row.gap.high, 2)})"
+            for row in shown
+        )
+        cut = "; long ones are cut" * is_cut
+        cut += f"; {omitted:,} more left out" if omitted else ""
+        return Forest(
+            bars,
+            zero=True,
+            axis=f"{b} − {a}, {name}{scale_word(', ')}",
+            title=f"{self.title} with {level} intervals; all together in orange.",
+            description=f"Differences in {name}: {listed}",
+            reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name "
+            f"stands on how many units it rests. Each interval stands for itself: it is not "
+            f"adjusted for their number. {left_out(omitted)}".rstrip(),
+            note=f"{level} intervals{cut}",
+        )
+
+
+def _cut(limits: list[tuple[float, float, float]]) -> tuple[list[tuple[float, float, float]], bool]:
+    """Cut intervals to a scale on which the shorter half of them can be seen; was one cut?"""
+    # otherwise one tiny group would turn all others into dots
+    defined = [row for row in limits if row[0] == row[0]]
+    if len(defined) < 4:
+        return limits, False
+    short = sorted(defined, key=lambda row: row[2] - row[1])[: (len(defined) + 1) // 2]
+    reach = 1.5 * (short[-1][2] - short[-1][1])
+    low = min(0.0, *(row[0] for row in defined), *(row[1] for row in short)) - reach
+    high = max(0.0, *(row[0] for row in defined), *(row[2] for row in short)) + reach
+    cut = [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
+    return cut, cut != limits
+
+
+def _in_words(row: _ForestRow) -> str:
+    """Return the numbers that stand on the right of a row."""
+    p = "" if row.p is None else f"  p = {pvalue(row.p)}"
+    difference, low, high = limits(row.gap)
+    if isnan(difference):
+        return p
+    return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"
+
+
+# --- Groups of a comparison: forest plots, and tables of a reversal
+
+_ALL = "all groups"
+
+
+def _of_groups(result: Comparisons, whole: Comparison, summary: GroupSummary) -> _Differences:
+    unit = result.unit if result.by != "item" else "item"
+    note = (
+        f"{100 * result.level:g} % intervals, each on its own; p adjusted by Holm's method for "
+        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all "
+        f"groups as it is. The largest difference comes first."
+    )
+    asked = (whole.a, whole.b, whole.metric, whole.question)
+    rows = [_row(g.group, g.units, g.of_pair(*asked), result.level) for g in result.groups or ()]
+    total = whole.observed_units or result.units
+    rows.append(_row(_ALL, total, whole, result.level, whole=True))
+    return _Differences(rows, summary.column, whole, "p adjusted", note, unit)
+
+
+def group_tables(result: Comparisons, *, most: int = _IN_TEXT) -> list[Table]:
+    """Build a forest table for each pair and metric, and the tables of a reversal."""
+    pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
+    return [
+        table
+        for pair in pairs
+        for table in (_of_groups(result, *pair).table(most), *_reversal_tables(*pair))
+    ]
+
+
+def group_pictures(result: Comparisons) -> list[Forest]:
+    """Picture the groups as a forest plot for each pair and metric."""
+    pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
+    return [_of_groups(result, *pair).picture() for pair in pairs]
+
+
+@on_own_scale
+def group_figure(result: Comparisons) -> Figure:
+    """Draw the forest plot of the first pair and metric."""
+    return figure(group_pictures(result)[0])
+
+
+def group_notes(result: Comparisons) -> tuple[str, ...]:
+    """Return the summary of the groups, one paragraph per pair and metric."""
+    return tuple(str(summary) for summary in result.group_summaries or ())
+
+
+def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> _ForestRow:
+    has_evidence = no_verdict(c) is None
+    decided = has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
+    return _ForestRow(name, units, c, tested_pvalue(c) if has_evidence else None, decided, whole)
+
+
+def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
+    """Build two tables that show Simpson's paradox: every group, and the whole."""
+    if not summary.weights:
+        return []
+    of_a, of_b = (f"{name}: {metric_words(whole.metric)}" for name in (whole.a, whole.b))
+    within = Table.of(
+        summary.weights[:_ON_A_PAGE],
+        Words(summary.column, "group"),
+        Column(of_a, "score_a", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
+        Column(of_b, "score_b", points),
+        Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
+        Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
+        title=f"Simpson's paradox, 1: within each {summary.column}",
+        notes="A weight is the group's share of the denominator of the system's overall score, "
+        "which is the sum of scores times weights.",
+    )
+    together = Table.of(
+        [whole],
+        Words("", lambda _: _ALL),
+        Column(of_a, "score_a", points),
+        Column(of_b, "score_b", points),
+        Column("difference", lambda whole: signed_points(whole.difference, 2)),
+        title="Simpson's paradox, 2: all groups together",
+    )
+    return [within, together]
+
+
+# --- Comparison on several data sets
+
+
+@on_own_scale
+def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Build the document of every data set, the mean, the pooled difference and counts."""
+    found = _of_datasets(result)
+    return Document(
+        title=f"{result.b} against {result.a} on {len(result)} data sets",
+        payload=payload("compare", result.signature, gates, **result.to_dict()),
+        tables=(found.table(), _partial_conjunctions(result)),
+        records=tuple(result.records()),
+        notes=(*result.verdicts, result.signature),
+        pictures=(found.picture(),),
+        headline=(*gate_answers(gates), _datasets_headline(result)),
+    )
+
+
+def _datasets_headline(result: DatasetComparisons) -> Answer:
+    """Say on how many data sets one system is better."""
+    better, worse = result.better.bonferroni, result.worse.bonferroni
+    sets = f"of {counted(len(result), 'data set')}"
+    parts = [
+        f"{name} better on at least {count} {sets}"
+        for name, count in ((result.b, better), (result.a, worse))
+        if count
+    ]
+    state = {(True, False): "better", (False, True): "worse"}.get((better > 0, worse > 0), "open")
+    words = "; ".join(parts) or f"Not established on any {sets}"
+    return Answer(words, state, result.verdicts[:1])
+
+
+def _of_datasets(result: DatasetComparisons) -> _Differences:
+    note = (
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
+        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
+        f"weight, the pooled difference every unit."
+    )
+    limit = (1 - result.level) * (1 + 1e-9)
+    rows = [
+        _ForestRow(
+            one.dataset,
+            one.units,
+            one.comparison,
+            one.comparison.p_decision if no_verdict(one.comparison) is None else None,
+            min(one.p_holm_better, one.p_holm_worse) <= limit,
+        )
+        for one in result.datasets
+    ]
+    units, pooled = sum(one.units for one in result.datasets), result.pooled
+    rows.append(_ForestRow("mean", units, result.mean, whole=True))
+    if pooled is not None:
+        rows.append(_ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
+    return _Differences(rows, "data set", result, "p", note)
+
+
+@on_own_scale
+def datasets_figure(result: DatasetComparisons) -> Figure:
+    """Draw the forest plot of all data sets."""
+    return figure(_of_datasets(result).picture())
+
+
+def _partial_conjunctions(result: DatasetComparisons) -> Table:
+    """Build the table of the partial-conjunction p-values of both directions."""
+    better, worse = result.better, result.worse
     return Table.of(
-        tests,
-        Words("score", "metric", metric_words),
-        Column(a, lambda test: with_interval(test.score_a, *test.interval_a)),
-        Column(b, lambda test: with_interval(test.score_b, *test.interval_b)),
-        Column(f"P({a} better)", "p_a_better", probability),
-        Column(f"P({b} better)", "p_b_better", probability),
-        title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
-        notes="Scores in points with credible intervals.",
+        range(len(better.p_bonferroni)),
+        Words("at least", lambda i: str(i + 1)),
+        Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+        Column("if independent", better.p_fisher.__getitem__, pvalue),
+        Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+        Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
+        title="p of being better on at least so many data sets",
+        notes=f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of "
+        f"the data sets; by Fisher, if they are independent. The count is the last that is at most "
+        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
+        f"{worse.bonferroni} and {worse.fisher} for {result.a}.",
     )
 
 
@@ -456,8 +737,6 @@ def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
 
 _MOST_LABELS = 200  # labels in a table
 _MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
-_HEAT = 0.08, 0.8  # opacity of the colour of a heat map, from rare to most frequent
-_STRONG = 0.62  # opacity from which black words are easier to read on a dark page than white ones
 
 
 def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
@@ -471,9 +750,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         if not c.identical and no_verdict(c) is None
     ]
     kind = "labels" if result.task in ("labels", "samples") else "spans"
-    by_label = [label_differences(c) for c in first if c.by_label]
     many = len({(c.a, c.b) for c in first}) > 1
-    open_pairs = 0 if many else len(drawn)
     told = [example for example in result.examples if not isinstance(example, RecordExample)]
     shown = len({(example.a, example.b) for example in result.examples})
     more = len([c for c in first if not c.identical]) - shown
@@ -481,24 +758,25 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
     return {
         # the headline has the verdict of two systems
         "verdicts": result.verdicts if many or has_runs(result.scores) else (),
-        "lead": "",
+        "many": many,  # then the figures and tables of most pairs are folded
         "recognised": [base_name(note) for note in result.notes],
         "score_table": tables[0],
         "difference_table": tables[1] if len(tables) > 1 else None,
         "score_pictures": [score_forest(result.scores, main)],
         "difference_pictures": [_difference_forest(first)],
-        "pairs": drawn[:open_pairs],
-        "more_pairs": drawn[open_pairs:],
-        "label_tables": by_label[:1] if many else by_label,
-        "more_label_tables": by_label[1:] if many else [],
-        **_bucket_content(result, [c for c in first if c.question != "procedures"]),
+        "pairs": drawn,
+        "label_tables": [label_differences(c) for c in first if c.by_label],
+        "bucket_tables": [bucket_tables(result, c) for c in first if c.question != "procedures"],
+        "bucket_words": _BUCKET_WORDS.format(
+            length="characters" if result.task == "segmentation" else "tokens"
+        ),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
         "examples": shown_examples(told),
         "example_words": EXAMPLE_WORDS[kind] + without,
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
-        "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
+        "group_tables": group_tables(result, most=_ON_A_PAGE) if result.groups else [],
         "group_notes": group_notes(result),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
     }
@@ -614,18 +892,6 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     )
 
 
-def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the tables of buckets of the first pair, and those of the others."""
-    shown, *others = [bucket_tables(result, c) for c in first] or [[]]
-    length = "characters" if result.task == "segmentation" else "tokens"
-    return {
-        "bucket_tables": shown,
-        "more_bucket_tables": [table for own in others for table in own],
-        "more_bucket_pairs": sum(map(bool, others)),
-        "bucket_words": _BUCKET_WORDS.format(length=length),
-    }
-
-
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:
     """Return a heat map for each system, of the labels that are confused most."""
     pairs = zip(result.systems, result.confusions, strict=False)
@@ -651,30 +917,13 @@ def _heat_map(
     total = sum(times.values())
     named = f"the {len(labels) - (None in labels)} labels that all systems together confuse most"
     note = f"{shown:,} of {total:,} confusions: those of {named}."
-
-    def cell(right: str | None, given: str | None) -> dict[str, Any] | None:
-        if right == given:
-            return None
-        n = times.get((right, given), 0)
-        heat = _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest
-        return {
-            "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
-            # on white, black words can be read on every colour; on black, on strong ones
-            "share": f"{heat:.2f}" if n else "0",
-            "strong": heat > _STRONG,
-            "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
-        }
-
     return {
         "title": name,
         "note": note if shown < total else "",
-        "given": [_said(label) for label in labels],
-        "rows": [(_said(right), [cell(right, given) for given in labels]) for right in labels],
+        "largest": largest,
+        "labels": ["(nothing)" if label is None else label for label in labels],
+        "rows": [[times.get((right, given), 0) for given in labels] for right in labels],
     }
-
-
-def _said(label: str | None) -> str:
-    return "(nothing)" if label is None else label
 
 
 def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str, Any]]:
@@ -689,7 +938,8 @@ def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str,
     ]
 
 
-_SIGNS = {"right": "✓", "wrong": "✗", "missed": "✗ missed"}
+# part of a line: its text; whether it is right, wrong, missed or nothing of these; and its label
+_Part = tuple[str, str, str]
 
 
 def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
@@ -698,7 +948,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
         given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
         kinds = ["right" if label == example.gold else "wrong" for _, label in given]
         lines = [
-            (who, [_part(label, kind)]) for (who, label), kind in zip(given, kinds, strict=True)
+            (who, [(label, kind, "")]) for (who, label), kind in zip(given, kinds, strict=True)
         ]
         return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
     show = _differing_words if example.separator == "" and _covers(example) else _marked
@@ -710,13 +960,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     }
 
 
-def _part(text: str, kind: str = "", label: str = "") -> dict[str, str]:
-    """Return a part of a line; right and wrong ones have a sign."""
-    name = "" if label in ("word", "_", "") else label
-    return {"text": text, "kind": kind, "note": f"{name} {_SIGNS.get(kind, '')}".strip()}
-
-
-def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dict[str, str]]:
+def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Part]:
     """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
     # spans of gold that a system does not have, and that none of its spans overlaps, are missed
     right = set(example.gold)
@@ -725,19 +969,18 @@ def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dic
     ]
     kinds = {own: "right" if own in right else "wrong" for own in spans}
     kinds |= dict.fromkeys(missed, "missed")
-    parts: list[dict[str, str]] = []
+    parts: list[_Part] = []
     at, space = 0, example.separator
     for first, end, label in sorted(kinds):
         start = max(first, 0)  # a span may begin before the shown words
         if start < at:
             continue
         if start > at:
-            parts.append(_part(space.join(example.words[at:start]) + space))
+            parts.append((space.join(example.words[at:start]) + space, "", ""))
         words = space.join(example.words[start:end])
-        parts.append(_part(words, kinds[first, end, label], label))
-        parts.append(_part(space or "\u2009"))
+        parts += [(words, kinds[first, end, label], label), (space or "\u2009", "", "")]
         at = end
-    return [*parts, _part(space.join(example.words[at:]))]
+    return [*parts, (space.join(example.words[at:]), "", "")]
 
 
 _WORDS_AROUND = 5  # words shown before and after a place where segmentations differ
@@ -750,9 +993,7 @@ def _covers(example: Example) -> bool:
     return len(example.gold) > 1 and starts == ends[:-1]
 
 
-def _differing_words(
-    example: Example, spans: Sequence[tuple[int, int, str]]
-) -> list[dict[str, str]]:
+def _differing_words(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Part]:
     """Return the words of a segmentation around the places where the systems differ."""
     gold, a, b = set(example.gold), set(example.spans_a), set(example.spans_b)
     apart = a ^ b
@@ -762,24 +1003,24 @@ def _differing_words(
         if any(start < end and first < stop for start, stop, _ in apart):
             near = places[max(k - _WORDS_AROUND, 0) : k + _WORDS_AROUND + 1]
             shown.update(*(range(max(start, 0), stop) for start, stop, _ in near))
-    parts: list[dict[str, str]] = []
+    parts: list[_Part] = []
     is_open = True
     for first, end, label in sorted(spans):
         if not shown & set(range(max(first, 0), end)):
             if is_open:
-                parts.append(_part("… "))
+                parts.append(("… ", "", ""))
             is_open = False
             continue
         is_open = True
         text = "".join(example.words[max(first, 0) : end])
         own = (first, end, label)
         kind = ("right" if own in gold else "wrong") if own in apart else ""
-        parts += [_part(text, kind), _part(" ")]
+        parts += [(text, kind, ""), (" ", "", "")]
     return parts
 
 
-def methods_of(result: Comparisons) -> list[tuple[str, str]]:
-    """Return the method and the assumptions of each number."""
+def methods_of(result: Comparisons, among: str = "") -> list[tuple[str, str]]:
+    """Return the method and the assumptions of each number; p is adjusted `among` so many pairs."""
     c = result.comparisons[0]
     words = {
         **_SCORES,
@@ -790,7 +1031,7 @@ def methods_of(result: Comparisons) -> list[tuple[str, str]]:
         **(_RUNS if has_runs(result.scores) else {}),
     }
     filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
-    filled["adjuster"] = result.adjustment.capitalize()
+    filled |= {"among": among, "adjuster": result.adjustment.capitalize()}
     filled["strengths"] = " ".join(
         f"{word.capitalize()} evidence: posterior probability at least {likely:g} and p at most "
         f"{p:g}."
@@ -827,7 +1068,9 @@ _CLUSTERS = {
     "place of the normal distribution, with the effective number of {unit}s less one as degrees "
     "of freedom."
 }
-_SEVERAL = {"Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not."}
+_SEVERAL = {
+    "Several systems": "p-values are adjusted{among} by {adjuster}'s method; intervals are not."
+}
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
     "test and posterior disagree, the verdict says so, and the weaker one counts.",

@@ -373,7 +373,7 @@ NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true 
 _MOST_ROWS = 50  # of a table; CSV and JSON have all
 
 
-def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = False) -> Document:
+def sweep_document(sweep: SegmentationSweep, *, html: bool = False) -> Document:
     """Build the document of a sweep; `html` adds the figure of the page."""
     recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
     words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
@@ -390,12 +390,12 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     )
     tables = sweep_table(sweep), best_table(sweep)
     return Document(
-        title=f"Threshold sweep{' of ' + name if name else ''}",
+        title="Threshold sweep",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=tables,
         records=tuple(records),
         notes=(reading, peaks, sweep.signature),
-        pictures=(sweep_picture(sweep, name),) if html else (),
+        pictures=(sweep_picture(sweep),) if html else (),
         headline=(Answer(words, "fact", (peaks,)),),
         content=lambda: {"tables": tables[::-1]},
     )

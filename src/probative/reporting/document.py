@@ -68,9 +68,9 @@ class Tracks:
         low, high = min(values, default=0.0), max(values, default=1.0)
         return cls(defined, low, high if high > low else low + 0.01, zero, frozenset(marked))
 
-    def place(self, value: float) -> str:
-        """Return the place of a value on the scale, in percent."""
-        return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
+    def share(self, value: float) -> float:
+        """Return the place of a value as a share of the scale."""
+        return (value - self.low) / (self.high - self.low)
 
 
 def limits(score: Any) -> tuple[float, float, float]:

@@ -1,7 +1,7 @@
 """Describe pictures once, and draw them as SVG for a page and with matplotlib for a paper.
 
 Scores, differences and their intervals are fractions of 1; both ways of drawing show points. A
-picture has one method for each: `shapes` and `draw`. SVG takes its colours from the style of the
+picture has one method for each: `_shapes` and `_draw`. SVG takes its colours from the style of the
 page, so that it follows the reader's light or dark mode; both give the same bytes for the same
 input.
 """
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from probative._validation import Array
 
     _Shapes = tuple[list[str], float, float]  # shapes, height and width
 
@@ -59,15 +61,15 @@ class Picture:
     reading: str = ""  # how to read it
     note: str = ""  # what a figure without a caption says beside its axis
 
-    def shapes(self) -> _Shapes:
+    def _shapes(self) -> _Shapes:
         """Return the picture as SVG."""
         raise NotImplementedError
 
-    def draw(self, axis: Axes) -> None:
+    def _draw(self, axis: Axes) -> None:
         """Draw the picture with matplotlib."""
         raise NotImplementedError
 
-    def size(self) -> tuple[float, float]:
+    def _size(self) -> tuple[float, float]:
         """Return width and height of its panel in inches."""
         return 3.6, 3.1
 
@@ -93,8 +95,7 @@ class Forest(Picture):
     bars: Sequence[Bar]
     zero: bool = False
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         bars, zero = self.bars, self.zero
         defined = [bar for bar in bars if bar.estimate == bar.estimate]
         values = [v for bar in defined for v in (bar.low, bar.high, *bar.runs)] + [0.0] * zero
@@ -122,8 +123,7 @@ class Forest(Picture):
             parts.append(_circle(scale(bar.estimate), y, f"estimate{kind}"))
         return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         bars = self.bars
         if self.zero:
             axis.axvline(0, **_ZERO)
@@ -152,8 +152,7 @@ class Forest(Picture):
         axis.grid(visible=False, axis="y")
         axis.set_xlabel(_labelled(self))
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of its panel in inches."""
+    def _size(self) -> tuple[float, float]:
         names = [safe_name(bar.name) for bar in self.bars]
         longest = max(sum(2 if ord(c) > 0x2E80 else 1 for c in name) for name in names)
         words = 2.0 * any(bar.words for bar in self.bars)
@@ -171,8 +170,7 @@ class Density(Picture):
     # probabilities that the first is better, that both are equivalent, that the second is better
     chances: tuple[str, str, str]
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         rope, height, peak = self.rope, 130.0, max(self.y) or 1.0
         scale = _Scale.around([*self.x, 0.0], _MARGIN, _HALF - _MARGIN)
         top, bottom = _MARGIN + 34, _MARGIN + 34 + height
@@ -180,13 +178,17 @@ class Density(Picture):
         if rope > 0:
             left, right = scale(max(-rope, scale.low)), scale(min(rope, scale.high))
             parts.append(_rect(left, top, right - left, height, "rope"))
-        curve = [(a, bottom - height * b / peak) for a, b in zip(self.x, self.y, strict=True)]
-        sides = ("area baseline", scale.low, -rope), ("area", rope, scale.high)
-        for kind, low, high in sides:
-            if part := _clipped(curve, low, high):
+
+        def placed(x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
+            return [(scale(a), bottom - height * b / peak) for a, b in zip(x, y, strict=True)]
+
+        grid, heights = self._shaded()
+        for kind, there in (("area baseline", grid <= -rope), ("area", grid >= rope)):
+            if there.sum() > 1:
+                part = placed(grid[there], heights[there])
                 outline = [(part[0][0], bottom), *part, (part[-1][0], bottom)]
-                parts.append(_path("polygon", [(scale(a), b) for a, b in outline], kind))
-        parts.append(_path("polyline", [(scale(a), b) for a, b in curve], "outline"))
+                parts.append(_path("polygon", outline, kind))
+        parts.append(_path("polyline", placed(self.x, self.y), "outline"))
         parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
         ends = (_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger")
         for (place, anchor, kind), *side in zip(ends, self.names, self.chances[::2], strict=True):
@@ -195,20 +197,27 @@ class Density(Picture):
                 parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _shaded(self) -> tuple[Array, Array]:
+        """Return the curve with the ends of the region, so that the shaded parts meet."""
+        grid = np.union1d(self.x, np.clip([-self.rope, self.rope], self.x[0], self.x[-1]))
+        return grid, np.interp(grid, self.x, self.y)
+
+    def _draw(self, axis: Axes) -> None:
         rope = factor() * self.rope
         if rope > 0:
             axis.axvspan(-rope, rope, color="0.87", zorder=0, linewidth=0)
         axis.axvline(0, **_ZERO)
         if self.x:
-            x = factor() * np.asarray(self.x)
-            # with the ends of the region, so that the shaded parts meet
-            grid = np.union1d(x, np.clip([-rope, rope], x[0], x[-1]))
-            height = np.interp(grid, x, self.y)
-            for colour, side in ((BASELINE, grid <= -rope), (CHALLENGER, grid >= rope)):
-                axis.fill_between(grid, height, where=side, color=colour, alpha=0.3, linewidth=0)
-            axis.plot(grid, height, color="0.15", linewidth=1.4)
+            grid, height = self._shaded()
+            for colour, side in ((BASELINE, grid <= -self.rope), (CHALLENGER, grid >= self.rope)):
+                area: dict[str, Any] = {
+                    "where": side,
+                    "color": colour,
+                    "alpha": 0.3,
+                    "linewidth": 0,
+                }
+                axis.fill_between(factor() * grid, height, **area)
+            axis.plot(factor() * grid, height, color="0.15", linewidth=1.4)
         axis.margins(x=0)
         axis.set_ylim(bottom=0)
         axis.set_yticks([])
@@ -240,8 +249,7 @@ class Densities(Picture):
 
     curves: Sequence[Curve]
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         curves, height = self.curves, 130.0
         solid = [curve for curve in curves if not curve.dashed]
         scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
@@ -258,8 +266,7 @@ class Densities(Picture):
             parts.append(_path("polyline", zip(map(scale, curve.x), sized, strict=True), kind))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         for curve in self.curves:
             axis.plot(
                 _points(curve.x),
@@ -284,8 +291,7 @@ class Histogram(Picture):
     probabilities: Sequence[float]
     observed: float
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         observed, height = self.observed, 120.0
         # leave out empty ends, such as differences above 100 points
         used = [k for k, p in enumerate(self.probabilities) if p > 0] or [0]
@@ -304,10 +310,8 @@ class Histogram(Picture):
             kind = "bin extreme" if extreme else "bin"
             parts.append(_rect(scale(a), bottom - size, width, size, kind))
         parts.append(_line(scale(observed), top - 6, scale(observed), bottom, "observed"))
-        anchor, words = (
-            "end" if scale(observed) > _HALF / 2 else "start",
-            f"observed {points(observed)}",
-        )
+        anchor = "end" if scale(observed) > _HALF / 2 else "start"
+        words = f"observed {points(observed)}"
         parts.append(_text(scale(observed), _MARGIN + 4, words, "share", anchor))
         return parts, bottom + _AXIS_HEIGHT, _HALF
 
@@ -342,8 +346,7 @@ class Lines(Picture):
         colours = [palette[i % len(palette)] for i in range(len(self.series))]
         return [*colours[1::-1], *colours[2:]] if self.baseline else colours
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         height, left, right = 230.0, 46.0, _WIDTH - _MARGIN
         names, rows = _in_rows([one.name for one in self.series], left, right)
         top = _MARGIN + _NAME_HEIGHT * (rows + 1)
@@ -382,8 +385,7 @@ class Lines(Picture):
                 parts.append(_circle(across(one.peak[0]), up(one.peak[1]), f"peak {colour}"))
         return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
-    def draw(self, axis: Axes) -> None:
-        """Draw the picture with matplotlib."""
+    def _draw(self, axis: Axes) -> None:
         for i, (one, colour) in enumerate(zip(self.series, self._colours(COLOURS), strict=True)):
             x = _points(one.x) if self.in_points else one.x
             if one.reference:
@@ -416,41 +418,27 @@ class Lines(Picture):
         axis.set_ylabel(self.up)
         axis.set_title(self.note, fontsize=9)
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of its panel in inches."""
+    def _size(self) -> tuple[float, float]:
         return 3.7, 3.4
-
-
-@dataclass(frozen=True)
-class Part:
-    """Part of a whole: its name, its share of 1 and its colour."""
-
-    name: str
-    share: float
-    colour: str
 
 
 @dataclass(frozen=True)
 class Shares(Picture):
     """Parts of a whole as one bar."""
 
-    parts: Sequence[Part]
+    parts: Sequence[tuple[str, str, float]]  # the name, the colour and the share of each
 
-    def shapes(self) -> _Shapes:
-        """Return the picture as SVG."""
+    def _shapes(self) -> _Shapes:
         height, row, room, at = 22.0, _NAME_HEIGHT + 4, _HALF - 2 * _MARGIN, _MARGIN
-        drawn = []
-        for part in self.parts:
-            width = room * part.share
-            drawn.append(_rect(at, _MARGIN, max(width - 1, 0), height, f"part {part.colour}"))
+        bar, names = [], []
+        for i, (name, colour, share) in enumerate(self.parts, 1):
+            width, y = room * share, _MARGIN + height + row * i
+            bar.append(_rect(at, _MARGIN, max(width - 1, 0), height, f"part {colour}"))
+            names.append(_rect(_MARGIN, y - 11, 12, 12, f"part {colour}"))
+            names.append(_text(_MARGIN + 20, y, _short(name, room - 90), "name", "start"))
+            names.append(_text(_HALF - _MARGIN, y, f"{100 * share:.0f} %", "name", "end"))
             at += width
-        for i, part in enumerate(self.parts):
-            y = _MARGIN + height + row * (i + 1)
-            drawn.append(_rect(_MARGIN, y - 11, 12, 12, f"part {part.colour}"))
-            words = _short(part.name, room - 90)
-            drawn.append(_text(_MARGIN + 20, y, words, "name", "start"))
-            drawn.append(_text(_HALF - _MARGIN, y, f"{100 * part.share:.0f} %", "name", "end"))
-        return drawn, 2 * _MARGIN + height + row * len(self.parts), _HALF
+        return [*bar, *names], 2 * _MARGIN + height + row * len(self.parts), _HALF
 
 
 # --- As SVG
@@ -458,25 +446,13 @@ class Shares(Picture):
 
 def svg(picture: Picture) -> str:
     """Return a picture as SVG, with its description for those who cannot see it."""
-    parts, height, width = picture.shapes()
+    parts, height, width = picture._shapes()
     kind = "wide" if width == _WIDTH else "half"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
         f'viewBox="0 0 {width:g} {height:g}" role="img" '
         f'aria-label="{escape(plain(picture.description), quote=True)}">{"".join(parts)}</svg>'
     )
-
-
-def _clipped(
-    curve: Sequence[tuple[float, float]], low: float, high: float
-) -> list[tuple[float, float]]:
-    """Return the part of a curve between two places, with interpolated ends."""
-    inside = [point for point in curve if low <= point[0] <= high]
-    for edge in (low, high):
-        for (a, y_a), (b, y_b) in pairwise(curve):
-            if a < edge < b:
-                inside.append((edge, y_a + (y_b - y_a) * (edge - a) / (b - a)))
-    return sorted(inside) if len(inside) > 1 else []
 
 
 def _key(x: float, y: float, name: str, colour: str) -> list[str]:
@@ -522,7 +498,9 @@ class _Scale:
     def ticks(self, unit: float | None = None, room: float = 75) -> list[tuple[float, str]]:
         """Return round values with their labels: in points, or as they are with a unit of 1."""
         unit = factor() if unit is None else unit
-        step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
+        rough = (self.high - self.low) / abs(self.right - self.left) * room
+        power = 10.0 ** floor(log10(rough))
+        step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
         first, last = ceil(self.low / step), floor(self.high / step)
         digits = max(0, -floor(log10(unit * step)))
         return [(i * step, number(unit * i * step, digits)) for i in range(first, last + 1)]
@@ -537,12 +515,6 @@ class _Scale:
             parts.append(_text(middle, y + 17, words, "tick", "middle"))
         parts.append(_text((self.left + self.right) / 2, y + 37, name, "tick", "middle"))
         return parts
-
-
-def _round_step(rough: float) -> float:
-    """Return the next of 1, 2, 5, 10, … (times a power of ten) above a rough step."""
-    power = 10.0 ** floor(log10(rough))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
@@ -646,7 +618,7 @@ def safe_name(name: str, longest: int = 60) -> str:
 def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
     """Draw pictures side by side, with one legend below."""
     # `beside` leaves an empty panel of so many inches on the right, with the same rows
-    sizes = [picture.size() for picture in pictures]
+    sizes = [picture._size() for picture in pictures]
     width, height = (max(side) for side in zip(*sizes, strict=True))
     if len(pictures) == 1 and isinstance(pictures[0], Lines):
         width, height = 6.0, 4.0
@@ -657,7 +629,7 @@ def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
         width, columns = (width * columns + beside) / (columns + 1), columns + 1
     drawn, axes = new_figure(columns, squeeze=False, width=width, height=height, **grid)
     for axis, picture in zip(axes[0], pictures, strict=False):
-        picture.draw(axis)
+        picture._draw(axis)
         if not isinstance(picture, Forest):
             axis.locator_params(axis="x", nbins=5)
     if title:

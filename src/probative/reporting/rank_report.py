@@ -43,6 +43,7 @@ from probative.reporting.score_report import (
     label_table,
     oddities,
     of_kind,
+    several_runs,
     spread_table,
 )
 from probative.wording.numbers import (
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from markupsafe import Markup
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from probative.results import (
@@ -114,18 +114,17 @@ def _ranking_content(
     """Return the variables of the template."""
     # `command` shows a pair in full that the page does not hold; `pages` are the addresses of pairs
     # with a page of their own, by the names of the lower and the higher system
-    labels, in_full = _labels(ranking), _in_full(ranking)
+    labels = sorted({entry.label for system in ranking.systems for entry in system.by_label})
+    if len(labels) * len(ranking.systems) > _MOST_SCORES_BY_LABEL:
+        labels = []
+    in_full = _in_full(ranking)
     held = len(ranking.pairs) <= _MOST_PAIRS
+    among = f" for all {len(ranking.pairs):,} pairs of the leaderboard"
     return {
         "recognised": [base_name(note) for note in ranking.notes],
         "board": board,
-        "rising": [head in _RISING for head in board.columns],
         "tracks": Tracks.of(list(map(limits, ranking.ranking))),
-        "rows": [
-            {"system": system, "cells": cells, "starts": place == board.rule}
-            for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
-        ],
-        "values": [_sort_values(system, board.columns) for system in ranking.ranking],
+        "systems": ranking.ranking,
         "labels": labels,
         "pair_table": pairs,
         "n_pairs": f"{len(ranking.pairs):,}",
@@ -133,38 +132,14 @@ def _ranking_content(
         "in_full": in_full,
         "in_full_words": _in_full_words(ranking, in_full),
         "elsewhere": ("", "") if pages is not None else _elsewhere(ranking, in_full, command),
-        "methods": _methods(ranking) if in_full else [],
-        "left_out": _left_out(ranking, labels, held=held),
-        "label_metric": metric_name(_label_metric(ranking), ranking.match),
-        "data": _page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
+        "methods": methods_of(ranking.comparisons[0], among) if in_full else [],
+        "left_out": _left_out(ranking, labels, held),
+        "data": _page_data(ranking, labels, held, command, pages or {}),
         "words": _words(ranking),
     }
 
 
-_RISING = ("system", "rank", "ties")  # columns that are sorted from low to high first
-
-
-def _sort_values(system: RankedSystem, heads: Sequence[str]) -> list[Any]:
-    """Return the value by which each column is sorted: names as text, the rest as numbers."""
-    values: dict[str, Any] = {"system": system.name, "ties": system.letters}
-    values |= {"rank": system.rank_low + system.rank_high / 1e6, "P(best)": system.p_best}
-    return [values.get(head, system.estimate) for head in heads]
-
-
-def _label_metric(ranking: Ranking) -> str:
-    """Return the metric of single labels: f1 if they do not have the metric of the ranking."""
-    metric = ranking.metric.removeprefix("macro_")
-    there = {s.metric for system in ranking.systems for e in system.by_label[:1] for s in e.scores}
-    return metric if metric in there else "f1"
-
-
-def _labels(ranking: Ranking) -> list[str]:
-    """Return the labels of all systems, or none if there are too many for a page."""
-    labels = sorted({entry.label for system in ranking.systems for entry in system.by_label})
-    return labels if len(labels) * len(ranking.systems) <= _MOST_SCORES_BY_LABEL else []
-
-
-def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
+def _left_out(ranking: Ranking, labels: Sequence[str], held: bool) -> list[str]:
     absent, most = [], "at most. JSON and CSV have all."
     if not labels and any(system.by_label for system in ranking.systems):
         holds = f"the page holds {_MOST_SCORES_BY_LABEL:,} of them"
@@ -242,23 +217,10 @@ def _elsewhere(
     return f"{words}. {how}", command.of("A", "B")
 
 
-def _methods(ranking: Ranking) -> list[tuple[str, str]]:
-    """Return the methods of a comparison, with the adjustment of the leaderboard."""
-    several = (
-        f"p-values are adjusted for all {len(ranking.pairs):,} pairs of the leaderboard by "
-        f"{ranking.adjustment.capitalize()}'s method; intervals are not."
-    )
-    return [
-        (term, several if term == "Several systems" else words)
-        for term, words in methods_of(ranking.comparisons[0])
-    ]
-
-
 def _page_data(
     ranking: Ranking,
     labels: Sequence[str],
-    *,
-    pairs: bool,
+    held: bool,
     command: PairCommand | None,
     pages: Mapping[tuple[str, str], str],
 ) -> str:
@@ -267,19 +229,25 @@ def _page_data(
     # is null. Pairs are ordered by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
     place = {label: i for i, label in enumerate(labels)}
     own = {system.name: system for system in ranking.systems}
-    metric = _label_metric(ranking)
+    # single labels have F1 if they do not have the metric of the ranking
+    wanted = ranking.metric.removeprefix("macro_")
+    there = {s.metric for system in ranking.systems for e in system.by_label[:1] for s in e.scores}
+    metric = wanted if wanted in there else "f1"
     content: dict[str, Any] = {
         "names": [plain(system.name) for system in ranking.ranking],
-        "scores": [_limits(system) for system in ranking.ranking],
+        "scores": [list(map(_rounded, limits(system))) for system in ranking.ranking],
         "labels": [plain(label) for label in labels],
         "byLabel": [
-            {place[e.label]: _limits(e[metric]) for e in own[s.name].by_label if e.label in place}
-            for s in ranking.ranking
+            {
+                place[entry.label]: list(map(_rounded, limits(entry[metric])))
+                for entry in own[system.name].by_label
+                if entry.label in place
+            }
+            for system in ranking.ranking
         ],
-        "level": ranking.level,
         "factor": factor(),
     }
-    if pairs:
+    if held:
         content["pairs"] = {
             "d": [_rounded(pair.difference) for pair in ranking.pairs],
             "low": [_rounded(pair.low) for pair in ranking.pairs],
@@ -301,12 +269,8 @@ def _page_data(
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _limits(score: Interval | RankedSystem) -> list[float | None]:
-    return [_rounded(float(value)) for value in limits(score)]
-
-
 def _rounded(value: float) -> float | None:
-    return round(value, 6) if isfinite(value) else None
+    return round(float(value), 6) if isfinite(value) else None
 
 
 def _digits(value: float) -> float | None:
@@ -460,41 +424,31 @@ def _pair_table(ranking: Ranking) -> Table:
 @on_own_scale
 def rank_figure(ranking: Ranking) -> Figure:
     """Draw every system's score with its interval, and beside it a bar for each tie letter."""
-    runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
-    several = {name: scores for name, scores in runs.items() if len(scores) > 1}
+    runs = several_runs(ranking, ranking.metric)
     bars = [
-        Bar(s.name, *limits(s), runs=several.get(s.name, ()), pale=s.rank_low > 1)
+        Bar(s.name, *limits(s), runs=runs.get(s.name, ()), pale=s.rank_low > 1)
         for s in ranking.ranking
     ]
     axis = f"{metric_name(ranking.metric, ranking.match)}{scale_word(', ')}"
     forest = Forest(bars, axis=axis, note=f"{100 * ranking.level:g} % intervals")
-    groups = _tied_groups(ranking)
+    sharing: dict[str, list[int]] = {}  # the places of the systems with each letter
+    for place, system in enumerate(ranking.ranking):
+        for letter in re.findall(r"[A-Za-z]'*", system.letters):
+            sharing.setdefault(letter, []).append(place)
+    groups = [places for places in sharing.values() if len(places) > 1]
     drawn = figure(forest, beside=max(0.4, 0.16 * len(groups)))
     scores, ties = drawn.axes
     if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
         scores.set_title("blue: may rank first", fontsize=9)
-    _draw_ties(ties, groups)
-    return drawn
-
-
-def _tied_groups(ranking: Ranking) -> list[list[int]]:
-    """Return the places of the systems that share each letter, if there are several."""
-    groups: dict[str, list[int]] = {}
-    for place, system in enumerate(ranking.ranking):
-        for letter in re.findall(r"[A-Za-z]'*", system.letters):
-            groups.setdefault(letter, []).append(place)
-    return [places for places in groups.values() if len(places) > 1]
-
-
-def _draw_ties(axis: Axes, groups: list[list[int]]) -> None:
     for column, places in enumerate(groups):
-        axis.plot([column, column], [places[0] - 0.2, places[-1] + 0.2], color="0.75", linewidth=1)
-        axis.plot([column] * len(places), places, "s", color=COLOURS[0], markersize=4)
-    axis.set_xlim(-0.8, max(len(groups), 1) - 0.2)
-    axis.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
-    axis.grid(visible=False)
-    axis.spines[["left", "bottom"]].set_visible(False)
-    axis.set_title("ties" if groups else "no ties", fontsize=9)
+        ties.plot([column, column], [places[0] - 0.2, places[-1] + 0.2], color="0.75", linewidth=1)
+        ties.plot([column] * len(places), places, "s", color=COLOURS[0], markersize=4)
+    ties.set_xlim(-0.8, max(len(groups), 1) - 0.2)
+    ties.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
+    ties.grid(visible=False)
+    ties.spines[["left", "bottom"]].set_visible(False)
+    ties.set_title("ties" if groups else "no ties", fontsize=9)
+    return drawn
 
 
 # --- Board of submissions, and its site
@@ -534,16 +488,16 @@ def _board_payload(board: Board) -> dict[str, Any]:
 
 def _other_tables(board: Board) -> list[Table]:
     """Build the tables of submissions that were not scored, and of remarks on descriptions."""
-    refused = [one for one in board.submissions if one.status == "refused"]
+    name, tables = Words("submission", itemgetter(0)), []
+    refused = [(one.name, one.error) for one in board.submissions if one.status == "refused"]
+    if refused:
+        reason = Words("reason", itemgetter(1))
+        tables.append(Table.of(refused, name, reason, title="Not scored"))
     remarks = [(one.name, words) for one in board.submissions for words in one.remarks or ()]
-    name, remark = Words("submission", itemgetter(0)), Words("remark", itemgetter(1))
-    tables = [
-        Table.of(
-            refused, Words("submission", "name"), Words("reason", "error"), title="Not scored"
-        ),
-        Table.of(remarks, name, remark, title="Remarks"),
-    ]
-    return [table for table in tables if table.rows]
+    if remarks:
+        remark = Words("remark", itemgetter(1))
+        tables.append(Table.of(remarks, name, remark, title="Remarks"))
+    return tables
 
 
 # --- Pages and files of the site
@@ -733,8 +687,12 @@ class _Site:
         second = {score.metric: score for score in below.scores}
         both = [(score, second[score.metric]) for score in above.scores if score.metric in second]
         scores = [(metric_words(one.metric), one, other) for one, other in both]
-        tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
-        tables += _labels_of_both(above, below, ranking.metric)
+        names_of_both = above.name, below.name
+        tables = [difference, _both("metric", scores, names_of_both, "Scores in points")]
+        of_labels = _labels_of_both(above, below, ranking.metric)
+        if of_labels:
+            title = f"By label, {metric_words(of_labels[0][1].metric)} in points"
+            tables.append(_both("label", of_labels, names_of_both, title))
         words, state = "Identical outputs", "equal"
         if not pair.identical:
             better = f"{pair.b} better", "better"
@@ -842,20 +800,18 @@ def _both(
     return Table.of(scores, Words(head, itemgetter(0)), a, b, title=title)
 
 
-def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
-    """Build a table of two systems side by side for every label that both have."""
-    second = {own.label: own.scores for own in below.by_label}
-    wanted = metric.removeprefix("macro_")
-    scores = [
-        (own.label, _of(own.scores, wanted), _of(second[own.label], wanted))
+def _labels_of_both(
+    above: SystemScores, below: SystemScores, metric: str
+) -> list[tuple[str, Interval, Interval]]:
+    """Return the labels that both systems have with two scores: this one, or else the last."""
+
+    def wanted(scores: Sequence[Interval]) -> Interval:
+        same = (score for score in scores if score.metric == metric.removeprefix("macro_"))
+        return next(same, scores[-1])
+
+    second = {own.label: wanted(own.scores) for own in below.by_label}
+    return [
+        (own.label, wanted(own.scores), second[own.label])
         for own in above.by_label
         if own.label in second
     ]
-    names = above.name, below.name
-    titles = [f"By label, {metric_words(one.metric)} in points" for _, one, _ in scores[:1]]
-    return [_both("label", scores, names, title) for title in titles]
-
-
-def _of(scores: Sequence[Interval], metric: str) -> Interval:
-    """Return the score in this metric, or the last one if there is none."""
-    return next((score for score in scores if score.metric == metric), scores[-1])

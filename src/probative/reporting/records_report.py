@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Table, Tracks, Words, differed, limits, scored
+from probative.reporting.score_report import hidden
 from probative.results import RecordExample
 from probative.wording.numbers import brackets, counted, metric_words, points, pvalue, with_interval
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _MOST_FIELDS = 200  # paths in a table
 _MOST_NEAR_MISSES = 20  # rules in a table
 _LONGEST_EXAMPLE = 40  # characters
+_KEPT = "JSON has all of them"
 
 
 def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
@@ -40,18 +42,13 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
         Words("examples", form=lambda values: ", ".join(map(_example, values)), drop=int(known)),
         Words("option to consider", "rule", when=known),
         title=f"Paths in {counted(documents, 'document')}",
-        notes=_left_out(paths, "paths"),
+        notes=hidden(len(paths) - _MOST_FIELDS, "paths", _KEPT),
     )
 
 
 def _example(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"
-
-
-def _left_out(entries: Sequence[Any], what: str) -> str:
-    more = len(entries) - _MOST_FIELDS
-    return f"{more:,} more {what} are hidden here; JSON has all of them." if more > 0 else ""
 
 
 # --- One system
@@ -142,7 +139,7 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
         Column("other type", _typed, when=any(map(_typed, shown))),
         Column(metric_words(metric), lambda each: own[each.path], scored, when=known),
         title=f"Fields by their errors{several}",
-        notes=_left_out(fields, "fields"),
+        notes=hidden(len(fields) - _MOST_FIELDS, "fields", _KEPT),
         tracks=Tracks.of(drawn) if known else None,
     )
 
@@ -205,7 +202,7 @@ def _field_differences(result: Comparisons, c: Comparison) -> Table:
             f"test by {c.by}, by Holm's method for {counted(len(ordered), 'field')}."
             if tested
             else "",
-            _left_out(ordered, "fields"),
+            hidden(len(ordered) - _MOST_FIELDS, "fields", _KEPT),
         ),
         track="difference",
     )
@@ -225,7 +222,6 @@ def compared_fields(result: Comparisons) -> list[Table]:
 
 # --- The page
 
-_KINDS = {"other value": "other_value", "missing": "missing", "invented": "invented"}
 _ROWS = ("errors", "other-value", "missing", "invented", "other-type", "fixed", "broken")
 _MOST_BARS = 30  # fields with bars
 _MOST_PATHS = 40  # fields to choose from
@@ -234,21 +230,9 @@ _MOST_COMPARED = 400  # characters of values whose differing ones are marked
 
 def records_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template of records."""
-    documents: list[dict[str, Any]] = []
-    for shown in (example for example in result.examples if isinstance(example, RecordExample)):
-        a, b = (
-            f"{counted(shown.errors_a, 'error')} of {shown.a}",
-            f"{shown.errors_b:,} of {shown.b}",
-        )
-        head, names = f"{shown.document}: {a}, {b}", ("gold", shown.a, shown.b)
-        documents.append({"head": head, "names": names, "rows": list(map(_row, shown.fields))})
-    paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
+    documents = [example for example in result.examples if isinstance(example, RecordExample)]
+    paths = dict.fromkeys(row.path for shown in documents for row in shown.fields)
     wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
-    known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
-    number = {path: k for k, path in enumerate(known)}
-    for one in documents:
-        for row in one["rows"]:
-            row["number"] = number.get(row["path"])
     return {
         "quality": [*quality_lines(result.scores), *two_averages(result.scores, result)],
         "field_tables": compared_fields(result),
@@ -256,37 +240,36 @@ def records_content(result: Comparisons) -> dict[str, Any]:
         "bars": _bars(result),
         "change_tables": _change_tables(result),
         "documents": documents,
-        "paths": known,
+        "heads": [
+            f"{shown.document}: {counted(shown.errors_a, 'error')} of {shown.a}, "
+            f"{shown.errors_b:,} of {shown.b}"
+            for shown in documents
+        ],
+        "paths": list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS],
         "kinds": _ROWS,
+        "classes_of": _classes,
+        "differing": _differing,
         "label_tables": [],
-        "more_label_tables": [],
-        "examples": [],
     }
 
 
 def _bars(result: Comparisons) -> list[dict[str, Any]]:
-    """Return the fields with most errors, with the errors of every system by kind."""
+    """Return the errors of every system by kind, in the fields with most errors."""
     by_path: dict[str, dict[str, Any]] = {}
     for system in result.systems:
         for found in _outcomes(system):
             by_path.setdefault(found.path, {})[system.name] = found
     total = {path: sum(f.errors for f in own.values()) for path, own in by_path.items()}
     shown = sorted((p for p in total if total[p]), key=lambda p: (-total[p], p))[:_MOST_BARS]
-    largest = max((f.errors for p in shown for f in by_path[p].values()), default=1) or 1
 
-    def system_bar(name: str, found: Any) -> dict[str, Any]:
-        numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
-        numbers["other type"] = _typed(found)
-        parts = [
-            {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
-            for kind, n in numbers.items()
-            if n
-        ]
-        return {"name": name, "errors": found.errors, "parts": parts}
+    def parts(found: Any) -> dict[str, int]:
+        kinds = {"other value": found.other_value, "missing": found.missing}
+        return kinds | {"invented": found.invented, "other type": _typed(found)}
 
     return [
-        {"path": path, "systems": [system_bar(*own) for own in by_path[path].items()]}
+        {"path": path, "name": name, "errors": found.errors, "parts": parts(found)}
         for path in shown
+        for name, found in by_path[path].items()
     ]
 
 
@@ -319,34 +302,21 @@ def _where(change: Any) -> str:
     )
 
 
-def _row(row: FieldExample) -> dict[str, Any]:
-    """Return a field of a document: its place, and the value of each side in parts."""
+def _classes(row: FieldExample) -> str:
+    """Return the kinds of errors in a field of a document, by which the page shows and hides it."""
     kinds = [kind for kind in (row.kind_a, row.kind_b) if kind not in ("", "right")]
     classes = [f"k-{kind.replace(' ', '-')}" for kind in dict.fromkeys(kinds)]
     fixed = row.kind_b == "right"
     if row.gold is not None and fixed != (row.kind_a == "right"):
         classes.append("k-fixed" if fixed else "k-broken")
-    return {
-        "path": row.path,
-        "place": row.place,
-        "classes": " ".join(["k-errors", *classes] if kinds else []),
-        "gold": row.gold,
-        "sides": [
-            {"kind": row.kind_a, "why": row.why_a, "parts": _differing(row.gold, row.said_a)},
-            {"kind": row.kind_b, "why": row.why_b, "parts": _differing(row.gold, row.said_b)},
-        ],
-    }
+    return " ".join(["k-errors", *classes] if kinds else [])
 
 
-def _differing(gold: str | None, said: str | None) -> list[dict[str, Any]]:
-    """Return a value in parts, of which those that gold does not have are marked."""
+def _differing(gold: str | None, said: str | None) -> list[tuple[str, bool]]:
+    """Return a value in parts, each with whether gold does not have it."""
     if said is None:
         return []
     if gold is None or gold == said or max(len(gold), len(said)) > _MOST_COMPARED:
-        return [{"text": said, "differs": False}]
+        return [(said, False)]
     blocks = SequenceMatcher(None, gold, said, autojunk=False).get_opcodes()
-    return [
-        {"text": said[start:end], "differs": what != "equal"}
-        for what, _, _, start, end in blocks
-        if end > start
-    ]
+    return [(said[i:j], what != "equal") for what, _, _, i, j in blocks if j > i]

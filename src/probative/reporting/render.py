@@ -22,11 +22,10 @@ from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
-    from markupsafe import Markup
 
     from probative.reporting.document import Tracks
     from probative.results import Result
@@ -186,8 +185,7 @@ def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) ->
     """Draw one interval: ``├──●──┤``, with ``┊`` at zero."""
 
     def place(value: float) -> int:
-        share = (value - tracks.low) / (tracks.high - tracks.low)
-        return min(size - 1, max(0, round(share * (size - 1))))
+        return min(size - 1, max(0, round(tracks.share(value) * (size - 1))))
 
     signs = [" "] * size
     if tracks.zero:
@@ -423,13 +421,6 @@ def _with_contents(page: str) -> str:
     return page.replace(_PLACE_OF_CONTENTS, contents)
 
 
-def as_part(template: str, content: Mapping[str, Any]) -> Markup:
-    """Render a part of a page from a template."""
-    from markupsafe import Markup
-
-    return Markup(templates().get_template(template).render(content))  # noqa: S704  # escaped there
-
-
 def is_page(path: Path) -> bool:
     """Return True if a file may be replaced: a page of this program, empty or missing."""
     try:
@@ -475,18 +466,7 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 def document_html(document: Document) -> str:
     """Render the tables and sentences of a document as HTML."""
-
-    def each(tag: str, texts: Iterable[str]) -> str:
-        return "".join(f"<{tag}>{_cell(text)}</{tag}>" for text in texts)
-
-    parts = [each("p", document.leading)]
-    for table in document.tables:
-        rows = "".join(f"<tr>{each('td', row)}</tr>" for row in table.rows)
-        parts.append(
-            f"<table>{each('caption', [table.title])}<thead><tr>{each('th', table.columns)}</tr>"
-            f"</thead><tbody>{rows}</tbody></table>{each('p', table.notes)}"
-        )
-    return "".join([*parts, each("p", (*document.notes, *document.verdict))])
+    return templates().get_template("notebook.html").render(document=document)
 
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
@@ -500,13 +480,6 @@ def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
         return make(data, strict=False) if backend == "polars" else make(data)
     except ImportError:
         raise InputError(f"backend: {backend} is not installed here") from None
-
-
-def _cell(text: str) -> str:
-    from html import escape as escape_html
-
-    safe = escape_html(plain(text))
-    return f"<strong>{safe}</strong>" if isinstance(text, Strong) else safe
 
 
 def result_document(result: Result) -> Document:

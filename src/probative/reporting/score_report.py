@@ -23,6 +23,7 @@ from probative.reporting.document import (
     Tracks,
     Words,
     differed,
+    estimate_in_full,
     estimated,
     limits,
     payload,
@@ -49,7 +50,7 @@ from probative.wording.numbers import (
 from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -84,20 +85,15 @@ def scores_document(scores: Scores) -> Document:
         main = main_metric(scores)
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
-    if scores.groups:
-        from probative.reporting.forests import group_score_table
-
-        tables.append(group_score_table(scores))
+    tables += [_group_table(scores)] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
-    quality: list[str] = []
-    averages: list[str] = []
+    quality, averages = [], []
     if scores.task == "records":
         from probative.reporting.records_report import quality_lines, two_averages
 
-        quality, averages = [*quality_lines(scores)], [*two_averages(scores)]
-    pictures: tuple[Forest, ...] = ()
-    if len(scores.systems) > 1:
-        pictures = (score_forest(scores, _main_score(scores), compared=False),)
+        quality, averages = quality_lines(scores), two_averages(scores)
+    several = len(scores.systems) > 1
+    forest = [score_forest(scores, _main_score(scores), compared=False)] if several else []
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", scores.signature, **content),
@@ -106,7 +102,7 @@ def scores_document(scores: Scores) -> Document:
         leading=tuple(quality),
         notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, scores.signature),
         details=_details(scores),
-        pictures=pictures,
+        pictures=tuple(forest),
         headline=(_headline(scores),),
     )
 
@@ -156,10 +152,12 @@ def _records(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _remarks(scores: Scores) -> list[str]:
-    applies = "They apply to these runs: new ones would spread as these do."
-    runs = f"Scores of all runs together; the {scores.by} is the unit. {applies}"
-    leads = [RECALL_LEADS] if scores.task == "segmentation" else []
-    return [*leads, *([runs] if has_runs(scores) else []), *ask_for_positive(scores)]
+    runs = (
+        f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: new "
+        f"ones would spread as these do."
+    )
+    leads = [RECALL_LEADS] * (scores.task == "segmentation")
+    return [*leads, *[runs] * has_runs(scores), *ask_for_positive(scores)]
 
 
 RECALL_LEADS = (
@@ -350,24 +348,19 @@ def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
-    rows: dict[str, dict[str | None, str]] = {}  # by label and system; that of None is gold
-    for system in scores.systems:
-        for entry in system.by_label:
-            row = rows.setdefault(entry.label, {None: amount(entry.counts.positives)})
-            row[system.name] = scored(entry[metric])
-    labels = sorted(rows)
-    shown = labels[:_MOST_LABELS]
+    gold = {e.label: amount(e.counts.positives) for s in scores.systems for e in s.by_label}
 
-    def of_row(head: str, name: str | None, **more: Any) -> Column:
-        return Column(head, lambda label: rows[label].get(name, "–"), **more)
+    def of_system(system: SystemScores) -> Column:
+        own = {entry.label: scored(entry[metric]) for entry in system.by_label}
+        return Column(system.name, lambda label: own.get(label, "–"))
 
     return Table.of(
-        shown,
+        sorted(gold)[:_MOST_LABELS],
         Words("label", str),
-        *(of_row(system.name, system.name) for system in scores.systems),
-        of_row("in gold", None, drop=1),
+        *map(of_system, scores.systems),
+        Column("in gold", gold.__getitem__, drop=1),
         title=f"{metric_name(metric, scores.match)} by label",
-        notes=hidden(len(labels) - len(shown), "labels"),
+        notes=hidden(len(gold) - _MOST_LABELS, "labels"),
     )
 
 
@@ -382,6 +375,39 @@ def _overlaps(system: SystemScores) -> Table:
     )
 
 
+_MOST_SCORED_GROUPS = 25  # groups in a table of scores
+
+
+def left_out(number: int, what: str = "more") -> str:
+    """Say how many rows are left out, if any are."""
+    return f"{number:,} {what} are left out here; JSON and CSV hold all of them." if number else ""
+
+
+def _group_table(scores: Scores) -> Table:
+    """Build the table of the main score (F1 or accuracy) of every system in each group."""
+    groups, level = scores.groups or (), f"{100 * scores.level:g} %"
+    names = [score.metric for score in scores.systems[0].scores]
+    metric = next((name for name in ("f1", "accuracy") if name in names), names[0])
+    shown = sorted(groups, key=lambda group: -group.rows)[:_MOST_SCORED_GROUPS]
+
+    def of_system(place: int) -> Column:
+        head = f"{scores.systems[place].name} [{level}]"
+        return Column(head, lambda group: group.systems[place][metric], estimate_in_full)
+
+    return Table.of(
+        [group for group in groups if group in shown],
+        Words("group"),
+        Column("rows", drop=2),
+        Column("units", drop=1),
+        *map(of_system, range(len(scores.systems))),
+        title=f"{metric_name(metric, scores.match)} by group{scale_word(', ')}",
+        notes=(
+            f"{level} intervals, each on its own: not adjusted for their number.",
+            left_out(len(groups) - len(shown), "more groups"),
+        ),
+    )
+
+
 # --- Pictures of scores
 
 
@@ -391,13 +417,13 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
 
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
-    runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
-    bars: list[Bar] = []
-    for system in result.systems:
-        own = runs.get(system.name, ())
-        dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = not bars and len(result.systems) > 1 and compared
-        bars.append(Bar(system.name, *limits(system[metric]), baseline, dots))
+    runs = several_runs(result, metric)
+    bars = [
+        Bar(s.name, *limits(s[metric]), runs=tuple(x for x in runs.get(s.name, ()) if x == x))
+        for s in result.systems
+    ]
+    if compared and len(bars) > 1:
+        bars[0] = replace(bars[0], marked=True)
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
     pale = " The pale dots below are the single runs; the dark one stands for all of them."
@@ -412,6 +438,12 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         f"the true scores compatible with these data.{below}",
         note=level,
     )
+
+
+def several_runs(result: Scores | Ranking, metric: str) -> dict[str, tuple[float, ...]]:
+    """Return the scores of the runs of each system that has several."""
+    found = [own for own in result.run_scores or () if own.metric == metric]
+    return {own.system: own.scores for own in found if len(own) > 1}
 
 
 def described(bars: Sequence[Bar]) -> str:
@@ -519,16 +551,14 @@ _LABELS = (
 
 def agreement_document(found: Agreement) -> Document:
     """Build the document of the agreement between annotators."""
-    about_scores = [_LABELS]
-    if found.alpha is None:
-        # some rules pair the spans of one side in order
-        first = found.match in ("exact", "partial", "type")
-        about_scores = [_FIRST if first else _SAME, _SPANS]
+    # some rules pair the spans of one side in order
+    first = found.match in ("exact", "partial", "type")
+    about_scores = [_FIRST if first else _SAME, _SPANS]
     found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
     if found.alpha is not None:
+        about_scores = [_LABELS]
         found_scores.insert(0, Named("all", found.alpha))
     items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
-
     table = Table.of(
         found_scores,
         Words("annotators", "name"),
@@ -702,15 +732,14 @@ def mean_table(
     compared = {c.metric for c in comparisons} or {main_metric(result)}
 
     def column(metric: str) -> Column:
-        def cell(system: SystemScores) -> str:
-            return _mean_and_spread(result.runs_of(system.name, metric), decimals)
-
-        return Column(metric_words(metric), cell, drop=int(metric not in compared))
+        form = partial(_mean_and_spread, decimals=decimals)
+        own = partial(result.runs_of, metric=metric)
+        return Column(metric_words(metric), own, form, drop=int(metric not in compared))
 
     return Table.of(
-        result.systems,
-        Words("system", "name"),
-        Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
+        [system.name for system in result.systems],
+        Words("system", str),
+        Column("runs", lambda name: str(len(result.runs_of(name, metrics[0])))),
         *map(column, metrics),
         title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
         f"{counted(result.units, result.unit)})",
@@ -729,6 +758,10 @@ def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
 
 
+def _ends_of_runs() -> list[Column]:
+    return [Column(f"{end} run", end, partial(points, digits=1)) for end in ("worst", "best")]
+
+
 def named_pairs(c: Comparison) -> str:
     """Return a sentence that names the paired runs; of many, the first."""
     pairs = some([f"{one} with {other}" for one, other in c.pairs or ()])
@@ -738,11 +771,10 @@ def named_pairs(c: Comparison) -> str:
 def run_table(result: Scores, metric: str) -> Table:
     """Build the table of the worst and best run of every system, and all runs together."""
     return Table.of(
-        [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
-        Words("system", "name"),
-        Column("worst run", lambda one: points(one.score[0].worst, 1)),
-        Column("best run", lambda one: points(one.score[0].best, 1)),
-        Column("all runs", lambda one: scored(one.score[1])),
+        [result.runs_of(system.name, metric) for system in result.systems],
+        Words("system"),
+        *_ends_of_runs(),
+        Column("all runs", lambda own: scored(result[own.system][metric])),
         title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
         notes=f"All runs: pooled counts. The interval is for these trained models; the {result.by} "
         "is the unit.",
@@ -753,22 +785,17 @@ def repeats_table(result: Scores, metric: str) -> Table:
     """Build the table of the interval of every system with more units or more runs."""
     unit = result.by
     found = [Named(s.name, result.runs_of(s.name, metric).repeated) for s in result.systems]
-
-    def width(head: str, **more: Callable[[Any], float]) -> Column:
-        def cell(one: Named) -> str:
-            return points(one.score.width_with(**{k: v(one.score) for k, v in more.items()}))
-
-        return Column(head, cell)
-
     return Table.of(
         [one for one in found if one.score and one.score.share_of_answers is not None],
         Words("system", "name"),
         Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
         Column("runs", "score.share_of_answers", _percent),
-        width("length"),
-        width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
-        width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
-        width("endless runs", repeats=lambda _: inf),
+        Column("length", lambda one: one.score.width_with(), points),
+        Column(
+            f"2 × {unit}s", lambda one: one.score.width_with(samples=2 * one.score.samples), points
+        ),
+        Column("2 × runs", lambda one: one.score.width_with(repeats=2 * one.score.repeats), points),
+        Column("endless runs", lambda one: one.score.width_with(repeats=inf), points),
         title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
         notes=f"Shares of the variance from the {unit}s and from the runs; the length of the "
         f"interval{scale_word(' in ')} as it is, and with more of either.",
@@ -782,8 +809,7 @@ def spread_table(ranking: Ranking) -> Table:
         Words("system"),
         Column("runs", len),
         Column("mean ± spread", _mean_and_spread),
-        Column("worst run", lambda own: points(own.worst, 1)),
-        Column("best run", lambda own: points(own.best, 1)),
+        *_ends_of_runs(),
         title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
         details="Mean of the runs ± their standard deviation. The leaderboard adds up the counts "
         "of all runs of a system: it ranks these trained models on test sets like this one. "
@@ -795,9 +821,9 @@ def single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
     scores = [own for own in result.run_scores or () if own.metric == metric]
     rows = [
-        (own.system, run, score)
+        (own.system, *one)
         for own in scores
-        for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
+        for one in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
     ]
     return Table.of(
         rows,
@@ -881,12 +907,12 @@ def _percent(share: float) -> str:
 
 def variance_picture(c: Comparison) -> Shares | None:
     """Picture the shares of the parts of the variance as one bar."""
-    from probative.reporting.pictures import Part, Shares
+    from probative.reporting.pictures import Shares
 
-    parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
-    if not parts or any(part.share != part.share for part in parts):
+    parts = _named_shares(c)
+    if not parts or any(isnan(share) for *_, share in parts):
         return None
-    listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    listed = ", ".join(f"{name} {100 * share:.0f} %" for name, _, share in parts)
     return Shares(
         parts,
         title="Where the uncertainty about new runs comes from.",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -48,12 +47,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.results import (
-        Estimate,
-        EstimatedDifference,
-        GateVerdict,
-        Sampled,
-    )
+    from probative.results import Estimate, EstimatedDifference, GateVerdict, Sampled
     from probative.results.surveys import Looks
 
 
@@ -69,7 +63,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
         tables=(
             _scores(estimate),
             *([_differences(estimate)] if estimate.comparisons else []),
-            _estimate_report_strata(estimate),
+            _estimated_strata(estimate),
         ),
         records=tuple(estimate.records()),
         notes=(said, *_judged(estimate), *estimate.verdicts, estimate.signature),
@@ -177,31 +171,34 @@ def _differences(estimate: Estimate) -> Table:
     )
 
 
-def _estimate_report_strata(estimate: Estimate) -> Table:
+def _estimated_strata(estimate: Estimate) -> Table:
     def right(name: str) -> Column:
         return Column(name, lambda stratum: f"{stratum.right[name]:.2f}")
 
-    table = Table.of(
-        estimate.strata,
-        Words("stratum", "name"),
-        Column(f"{estimate.unit}s", "size"),
+    return _strata(
+        estimate,
+        (estimate.pool, estimate.labelled),
         Column("labelled"),
         Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
         *map(right, estimate.systems),
         Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
-        title="Strata",
         notes=(
             "in gold, and found by each system: mean number of items per labelled unit.",
             "variance: this stratum's share of the variance of the estimate.",
         ),
     )
-    return _with_total(table, f"{estimate.pool:,}", f"{estimate.labelled:,}")
 
 
-def _with_total(table: Table, *cells: str) -> Table:
-    """Add a last row that sums up all strata."""
-    total = ("all", *cells, *[""] * (len(table.columns) - len(cells) - 1))
-    return replace(table, rows=(*table.rows, total))
+def _strata(
+    result: Estimate | Sampled, total: Sequence[int], *columns: Column, notes: Sequence[str]
+) -> Table:
+    """Build a table of strata, with a last row that sums up all."""
+    size = Column(f"{result.unit}s", "size")
+    name, title = Words("stratum", "name"), "Strata"
+    table = Table.of(result.strata, name, size, *columns, title=title, notes=notes)
+    cells = ("all", *map("{:,}".format, total))
+    last = (*cells, *[""] * (len(table.columns) - len(cells)))
+    return replace(table, rows=(*table.rows, last))
 
 
 # --- Sample
@@ -213,25 +210,23 @@ def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
     return Document(
         title=f"A sample of {counted(sampled.pool, sampled.unit)}",
         payload=payload("sample", sampled.signature, **sampled.to_dict()),
-        tables=(_sample_report_strata(sampled),) if explain else (),
+        tables=(_drawn_strata(sampled),) if explain else (),
         records=tuple(sampled.records()),
         notes=(said, sampled.signature),
         headline=(Answer(f"Label {counted(sampled.new, sampled.unit)}", "fact", (said,)),),
     )
 
 
-def _sample_report_strata(sampled: Sampled) -> Table:
+def _drawn_strata(sampled: Sampled) -> Table:
     further = sampled.new != sampled.labelled
-    table = Table.of(
-        sampled.strata,
-        Words("stratum", "name"),
-        Column(f"{sampled.unit}s", "size"),
+    return _strata(
+        sampled,
+        (sampled.pool, sampled.labelled, *[sampled.new] * further),
         Column("drawn"),
         Column("new", when=further),
         Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
         Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
         Words("reason", lambda stratum: WHY[stratum.why]),
-        title="Strata",
         notes=(
             "spread: standard deviation of the units in a stratum, in items.",
             "information: this stratum's share of the remaining uncertainty.",
@@ -240,8 +235,6 @@ def _sample_report_strata(sampled: Sampled) -> Table:
             else "",
         ),
     )
-    new = [f"{sampled.new:,}"] if further else []
-    return _with_total(table, f"{sampled.pool:,}", f"{sampled.labelled:,}", *new)
 
 
 # --- Looks while labels arrive
@@ -299,7 +292,7 @@ def _table(looks: Looks) -> Table:
     two = looks.last.is_of_two
     better = {"a": f"{looks.a} is better", "b": f"{looks.b or 'B'} is better"}
     # a look without an interval is not drawn
-    drawn = [(x.estimate if x.has_limits else math.nan, x.low, x.high) for x in looks.looks]
+    drawn = [(x.estimate if x.has_limits else nan, x.low, x.high) for x in looks.looks]
     table = Table.of(
         looks.looks,
         Words("look"),

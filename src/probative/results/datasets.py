@@ -164,7 +164,7 @@ class DatasetComparisons(Result):
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 
-    _report = "forests.datasets_document"
+    _report = "compare_report.datasets_document"
 
     @property
     def match(self) -> str | None:
@@ -199,7 +199,7 @@ class DatasetComparisons(Result):
 
     def plot(self) -> Axes:
         """Draw the differences with their intervals; return matplotlib's axes."""
-        return drawn_by("forests.datasets_figure", self)[0]
+        return drawn_by("compare_report.datasets_figure", self)[0]
 
     def _key_numbers(self) -> str:
         return f"{counted(len(self), 'data set')}, {self.metric}, {self.b} - {self.a}: {self.mean}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, starmap
+from itertools import combinations, groupby, starmap
 from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
@@ -259,13 +259,9 @@ def short_letters(letters: str) -> str:
     each = re.findall(r"[A-Za-z]'*", letters)
     places = [52 * letter.count("'") + ascii_letters.index(letter[0]) for letter in each]
     parts: list[str] = []
-    start = 0
-    for end in range(1, len(each) + 1):
-        if end < len(each) and places[end] == places[end - 1] + 1:
-            continue
-        run = each[start:end]
+    for _, consecutive in groupby(range(len(each)), key=lambda i: places[i] - i):
+        run = [each[i] for i in consecutive]
         parts.append("".join(run) if len(run) < _LETTERS_TO_SHORTEN else f"{run[0]}–{run[-1]}")
-        start = end
     return "".join(parts)
 
 

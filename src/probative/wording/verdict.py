@@ -62,13 +62,10 @@ def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> 
         )
     if c.identical:
         return f"{both} gave identical outputs: no item that counts differs."
+    if reason and isnan(c.difference):
+        return f"No verdict on {both}: {reason}."
     if reason:
-        undefined = isnan(c.difference)
-        return (
-            f"No verdict on {both}: {reason}."
-            if undefined
-            else f"{_scores(c)} No verdict: {reason}."
-        )
+        return f"{_scores(c)} No verdict: {reason}."
     parts = (_scores(c), _evidence(c), _trade_off(c, others), _outlook(c))
     return " ".join(filter(None, parts))
 
