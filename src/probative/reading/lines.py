@@ -327,10 +327,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
 
 
 def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise source.error(f"{snippet(line)} is not JSON; {_EXPECTED}", number) from None
+    record = source.json_value(number, line, _EXPECTED)
     if isinstance(record, dict):
         record = next((record[key] for key in _KEYS if key in record), None)
     row = _numbers(record) if isinstance(record, list) else None
