@@ -30,6 +30,7 @@ from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
+    NO_ROWS,
     delimited_rows,
     dialect_of,
     is_json,
@@ -321,7 +322,7 @@ def _rows_of_table(source: Source) -> list[_Row]:
     (line, header), *rows = delimited_rows(source, *dialect_of(source))
     refuse_twins(source, header, line)
     if not rows:
-        raise source.error("the table has no rows; expected at least one")
+        raise source.error(NO_ROWS)
     return [_Row(dict(zip(header, cells, strict=True))) for _, cells in rows]
 
 

@@ -165,6 +165,19 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
+def place_of_number(number: int | str, width: int, error: Callable[[str], InputError]) -> int:
+    """Return the position (from 0) of a column by its number, from 1, or from -1 backwards."""
+    place = int(number) - 1 if int(number) > 0 else width + int(number)
+    if not 0 <= place < width or not int(number):
+        raise error(f"there is no column {number}; expected 1 to {width}")
+    return place
+
+
+def are_texts(value: Any) -> bool:
+    """Return True if this is a list of texts."""
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
 def quoted(names: Iterable[str]) -> str:
     """Return names in quotes for a one-line message."""
     return ", ".join(map(repr, names))

@@ -17,7 +17,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import Column
 from probative.reading.annotations import TEXT_COLUMNS
-from probative.reading.source import LARGEST, Source
+from probative.reading.source import LARGEST, Source, place_of_number
 from probative.tables.engines import check_column
 from probative.tables.engines import listed as listed
 
@@ -42,6 +42,7 @@ DETAILS = (
     *("meta", "metadata", "info", "extra", "options", "spans", "entities", "tokens", "words"),
     *("accept", "relations", "probabilities", "probs", "scores", "logits", "messages", "input"),
 )
+NO_ROWS = "the table has no rows; expected at least one"
 _LINES_PER_BLOCK = 4096  # JSON lines that are parsed at once
 _SEPARATOR = ",\n"  # the line end makes sure that no string spans two lines
 _SPACED = re.compile(r'"\s+:')
@@ -99,7 +100,7 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
     else:
         cells = _delimited(source, wanted)
     if not len(cells):
-        raise source.error("the table has no rows; expected at least one")
+        raise source.error(NO_ROWS)
     return cells
 
 
@@ -265,14 +266,12 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
     """Return the position (from 0) of a column that is requested by number; None for a name."""
     if column is None or not is_number(column):
         return None
-    place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
-    there, named = 0 <= place < len(first), column in first and header is not False
-    if named and header is None and there:
+    if column not in first or header is False:
+        return place_of_number(column, len(first), source.error)
+    if header is None and 0 < abs(int(column)) <= len(first):
         problem = f"{column!r} is the name of a column and could be the number of one"
         raise source.error(f"{problem}; expected header=True (names) or header=False (numbers)")
-    if not named and not there:
-        raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
-    return None if named else place
+    return None
 
 
 def _is_header(
