@@ -60,11 +60,10 @@ class ItemSide(Side):
     """Annotations of single items, with what the rows of their table have beside them."""
 
     units: Ints | None = None  # the unit (document, group) of every item as a code, or None
-    # A function that reads the texts of the items from their table: one per item, or none if the
-    # table has no column of texts. None if there is no table
+    # reads the texts of the items from their table: one per item, or none without such a column
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
-    # the sentences whose tokens the items are, or the ids of the rows of a table; they must be
-    # equal on both sides. None if items have only their position
+    # the sentences whose tokens the items are, or the ids of the rows of a table, equal on both
+    # sides; None if items have only their position
     aligned: Text | RowIds | None = field(default=None, repr=False)
     groups: RowGroups | None = field(default=None, repr=False)  # of items, if requested
 
@@ -75,9 +74,9 @@ class Text:
 
     name: str
     first: NDArray[Any]  # the first token of every sentence, and the number of tokens at the end
-    # the line of every token in the file, from 0; None for Python sequences. For texts without
-    # tokens, the line of every sentence
-    row: Ints | None = None
+    row: Ints | None = (
+        None  # the line of every token (without tokens, sentence) in the file, from 0
+    )
     document: Ints | None = None  # number of every sentence's document; None if none are marked
     document_lines: int = 0  # number of ``-DOCSTART-`` lines
     source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
@@ -187,9 +186,7 @@ class Spans(Side):
     """Labelled spans of a corpus, in the order of their sentences."""
 
     task = "entities"
-    # one entry per span: its sentence, its begin and end (exclusive) in the tokens or characters of
-    # the sentence, and the code of its label
-    sentence: Ints
+    sentence: Ints  # of every span, its begin and end (exclusive) in it, and the code of its label
     start: NDArray[Any]
     end: NDArray[Any]
     label: Ints
@@ -197,8 +194,8 @@ class Spans(Side):
     text: Text
     scheme: str | None = None  # of tags, and the number of tags out of place
     repaired: int = 0
-    # for spans of several pieces, the code of the pieces, and the text of every code, which is
-    # empty for one piece; None if all spans have one piece
+    # code of the pieces of every span, and the text of every code ("" for one piece); None if all
+    # spans have one piece
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
 
@@ -258,11 +255,10 @@ class Segmented(Side):
 
     def spans(self) -> Spans:
         """Return the words as spans over characters, all with one label."""
-        row = None if self.line is None else self.line - 1
-        where: dict[str, Any] = {"source": self.source, "block": self.block}
-        where["sentences"] = _Characters(self)
+        row, held = None if self.line is None else self.line - 1, _Characters(self)
+        where: dict[str, Any] = {"source": self.source, "block": self.block, "sentences": held}
         text = Text(self.name, self.first, row, self.document, **where)
-        places = self.sentence, self.start, self.end, np.zeros(len(self.sentence), dtype=np.int32)
+        places = self.sentence, self.start, self.end, np.zeros_like(self.sentence)
         return Spans(*places, ("word",), text, notes=self.notes)
 
 
@@ -295,8 +291,7 @@ _ROWS_ONE_BY_ONE = 20_000_000  # largest number of rows that `Repeats.one_by_one
 class Repeats:
     """The number of rows of a table that each row stands for, if equal rows are kept once."""
 
-    # number of equal rows of its unit that each row stands for; None if it is one
-    times: NDArray[np.int64] | None
+    times: NDArray[np.int64] | None  # equal rows of its unit that each row stands for; None: one
     number: NDArray[np.int64]  # equal units that each unit (without units, row) stands for
 
     def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
@@ -311,10 +306,8 @@ class Repeats:
         every = self.of_rows(units)
         total = int(every.sum())
         if total > _ROWS_ONE_BY_ONE:
-            raise InputError(
-                f"metric: of all classes it takes every row by itself, and {total:,} are too many; "
-                f"expected at most {_ROWS_ONE_BY_ONE:,}, or accuracy"
-            )
+            problem = f"metric: of all classes it takes every row by itself, {total:,}"
+            raise InputError(f"{problem}; expected at most {_ROWS_ONE_BY_ONE:,}, or accuracy")
         rows = np.arange(len(every))
         if units is None or not by_unit:
             return np.repeat(rows, every), None
@@ -385,12 +378,9 @@ class Records(Side):
     @property
     def quality(self) -> str:
         """Return how many outputs are not JSON, missing and repaired, as a sentence; "" if none."""
-        kinds = {
-            "not JSON objects": self.malformed,
-            "missing": self.missing,
-            "repaired": self.repaired,
-        }
-        parts = [f"{len(which):,} {what}" for what, which in kinds.items() if which]
+        numbers = map(len, (self.malformed, self.missing, self.repaired))
+        kinds = zip(numbers, ("not JSON objects", "missing", "repaired"), strict=True)
+        parts = [f"{number:,} {what}" for number, what in kinds if number]
         return f"{self.name}: of {len(self):,} outputs, {', '.join(parts)}" if parts else ""
 
     def at(self, places: Sequence[int | None]) -> Records:
@@ -447,7 +437,7 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
     sentences, names = text.sentences, text.names
     return replace(
         text,
-        first=np.concatenate([[0], np.cumsum(text.lengths[places])]).astype(text.first.dtype),
+        first=offsets(text.lengths[places]).astype(text.first.dtype),
         sentences=None if sentences is None else [sentences[i] for i in places.tolist()],
         names=None if names is None else tuple(names[i] for i in places.tolist()),
         groups=None,
@@ -499,7 +489,7 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
 
     groups = groups and replace(groups, codes=groups.codes[items])
     shared: dict[str, Any] = {"units": units, "aligned": aligned, "groups": groups}
-    shared["texts"] = None if texts is None else read_texts
+    shared["texts"] = texts and read_texts
     if not isinstance(side, LabelSets):
         return replace(side, **_at(side, items, "codes", "values", "human"), **shared)
     place, there = np.full(len(side), -1, dtype=np.int64), items >= 0
@@ -510,8 +500,11 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
     return replace(side, item=new, codes=side.codes[kept], n_items=len(items), **shared)
 
 
-def _offsets(lengths: Iterable[int]) -> Any:
-    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))])
+def offsets(lengths: Any, kind: type = np.int64) -> NDArray[Any]:
+    """Return where consecutive pieces of these lengths begin, and where the last one ends."""
+    first = np.zeros(len(lengths) + 1, dtype=kind)
+    np.cumsum(lengths, dtype=kind, out=first[1:])
+    return first
 
 
 # --- Annotations of Python data: lists of tags, sets of spans, labels
@@ -520,7 +513,7 @@ def _offsets(lengths: Iterable[int]) -> Any:
 def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
     """Read tags from Python: one list of strings per sentence."""
     try:
-        first = _offsets(map(len, sentences))
+        first = offsets(list(map(len, sentences)))
         codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
     except TypeError:
         raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
@@ -551,14 +544,12 @@ def spans_from_sets(
             if not inside or not isinstance(label, str):
                 limit = "" if length is None else f" <= {length}"
                 expected = f"expected start, end, label with 0 <= start < end{limit}"
-                place = f"sentence {number + 1}: " if lines is None else ""
-                line = None if lines is None else lines[number]
-                raise InputError(f"{place}span {shown(span)}; {expected}", name, line)
+                raise InputError(f"sentence {number + 1}: span {shown(span)}; {expected}", name)
             rows.append((number, int(start), int(end), code.setdefault(label, len(code))))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 4)
-    size = (0 if texts is None else len(texts[i]) for i in range(len(sentences)))
+    first = offsets([0] * len(sentences) if texts is None else list(map(len, texts)))
     row = None if lines is None else np.array(lines, dtype=np.int32) - 1
-    text = Text(name, _offsets(size), row=row, sentences=texts)
+    text = Text(name, first, row=row, sentences=texts)
     doubled = len(rows) - len(table)
     notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
     sentence, kind = table[:, 0].astype(np.int32), table[:, 3].astype(np.int32)
@@ -586,7 +577,7 @@ def labels_from_array(
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     """Read labels of tokens from Python: one list per sentence, sentences are the units."""
-    text = Text(name, _offsets(map(len, sentences)))
+    text = Text(name, offsets(list(map(len, sentences))))
     labels = labels_from_array(name, list(chain.from_iterable(sentences)))
     return replace(labels, units=text.sentence, aligned=text)
 

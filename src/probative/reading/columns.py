@@ -10,10 +10,12 @@ import numpy as np
 
 from probative.errors import Recognised
 from probative.reading.annotations import Tagged, Text
-from probative.reading.fields import distinct, first_eight, split
-from probative.reading.source import snippet
+from probative.reading.fields import distinct, first_eight, split, values_at
+from probative.reading.source import place_of_number, snippet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from probative.errors import InputError
@@ -89,12 +91,10 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
-    start = end = None
+    tokens: dict[str, Any] = {}
     if table.width[rows[0]] > 1:
-        start, end = table.column(int(numbered), rows)
-    text = _sentences(
-        table, rows, breaks, new_document, document_lines=starts, start=start, end=end
-    )
+        tokens["start"], tokens["end"] = table.column(int(numbered), rows)
+    text = _sentences(table, rows, breaks, new_document, document_lines=starts, **tokens)
     return Layout(table, rows, text, numbered, surface, ragged)
 
 
@@ -149,9 +149,8 @@ def _document_marks(table: Table, content: Ints, opening: Any) -> tuple[NDArray[
         return maybe, 0
     maybe = np.flatnonzero(np.isin(content, maybe))
     start, end = table.column(0, content[maybe])
-    places = zip(start.tolist(), end.tolist(), strict=True)
     # a longer field is no mark, and need not be copied
-    texts = [table.source.data[i : min(j, i + len(b"-DOCSTART-") + 1)] for i, j in places]
+    texts = values_at(table.source, start, np.minimum(end, start + len(b"-DOCSTART-") + 1))
     marks = maybe[[text in _DOCUMENT_MARKS for text in texts]]
     return marks, texts.count(b"-DOCSTART-")
 
@@ -159,11 +158,8 @@ def _document_marks(table: Table, content: Ints, opening: Any) -> tuple[NDArray[
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """Return the error for a line (from 0) with an unexpected number of columns."""
     width, separator = int(table.width[row]), "TABs" if table.tabs else "white space"
-    return table.source.error(
-        f"{snippet(table.line(row))} has {width} column{'s' * (width != 1)} separated by "
-        f"{separator}; expected {expected}",
-        row + 1,
-    )
+    has = f"has {width} column{'s' * (width != 1)} separated by {separator}"
+    return table.source.error(f"{snippet(table.line(row))} {has}; expected {expected}", row + 1)
 
 
 def _sentences(
@@ -200,9 +196,13 @@ def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
 def share_of_tags(shape: Layout, column: int) -> float:
     """Return the share of tokens whose value in this column (from 0) looks like a tag."""
     codes, values = column_of(shape, column)
+    return float(are_tags(values)[codes].mean())
+
+
+def are_tags(values: Iterable[bytes]) -> NDArray[np.bool_]:
+    """Return True for every value that looks like a tag; a longer one than any tag is none."""
     names = (value.decode("utf-8", "replace") if len(value) <= 1000 else "" for value in values)
-    is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
-    return float(is_tag[codes].mean())
+    return np.array([TAG.fullmatch(name) is not None for name in names])
 
 
 def read_tags(
@@ -216,15 +216,12 @@ def read_tags(
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:
-        at = column - 1 if column > 0 else shape.width + column
-        if column == 0 or not 0 <= at < shape.width:
-            problem = f"there is no column {column}; expected 1 to {shape.width}"
-            raise source.error(problem, int(shape.rows[0]) + 1)
+        line = int(shape.rows[0]) + 1
+        at = place_of_number(column, shape.width, lambda text: source.error(text, line))
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
-    separator = "TAB" if shape.table.tabs else "white space"
-    place = f"tags in column {at + 1} of {shape.width}"
-    note = Recognised(f"{source.name}: columns separated by {separator}, {place}")
+    how = f"columns separated by {'TAB' if shape.table.tabs else 'white space'}"
+    note = Recognised(f"{source.name}: {how}, tags in column {at + 1} of {shape.width}")
     return Tagged(shape.text, codes, names, notes=(note,))
 
 
@@ -244,7 +241,6 @@ def _recognise_tag_column(shape: Layout) -> int:
         return best
     row = int(shape.rows[0])
     several = ", ".join(str(column + 1) for column in sorted(whole))
-    problem = f"columns {several} all hold" if whole else "no column holds"
-    problem += f" tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}"
-    expected = "expected the column to be named (tag_column=)"
-    raise shape.table.source.error(f"{problem}; {expected}", row + 1)
+    which = f"columns {several} all hold" if whole else "no column holds"
+    what = f"{which} tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}"
+    raise shape.table.source.error(f"{what}; expected it to be named (tag_column=)", row + 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -15,6 +13,7 @@ from probative._validation import MOST
 from probative.counts import Counts
 from probative.errors import InputError, suggestion
 from probative.reading.source import load
+from probative.reading.tables import delimited_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,25 +131,14 @@ def _read_rows(path: Path | str) -> Rows:
 
 
 def _delimited_rows(source: Source) -> Rows:
-    text = source.data.decode()
-    first = text.lstrip().split("\n", 1)[0]
+    first = source.data.decode().lstrip().split("\n", 1)[0]
     delimiter = max("\t,;", key=first.count)  # a tie, as with one column, does not matter
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        header = next(cells for cells in reader if any(cell.strip() for cell in cells))
-        header = [name.strip().lower() for name in header]
-        _check_columns(source, header, reader.line_num)
-        rows = []
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) != len(header):
-                problem = f"{len(cells)} cells; expected {len(header)}, as in the header"
-                raise source.error(problem, reader.line_num)
-            rows.append((reader.line_num, dict(zip(header, cells, strict=True))))
-    except csv.Error as error:
-        raise source.error(f"{error}; expected CSV or TSV", reader.line_num) from None
-    return rows
+    rows = delimited_rows(source, "CSV or TSV", {"delimiter": delimiter, "strict": True})
+    filled = ((line, cells) for line, cells in rows if any(map(str.strip, cells)))
+    line, header = next(filled, (1, []))
+    header = [name.strip().lower() for name in header]
+    _check_columns(source, header, line)
+    return [(line, dict(zip(header, cells, strict=True))) for line, cells in filled]
 
 
 def _json_rows(source: Source) -> Rows:
@@ -158,23 +146,19 @@ def _json_rows(source: Source) -> Rows:
     try:
         whole = json.loads(source.data)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        lines = source.filled_lines()
-        rows: Iterable[tuple[int, Any]] = ((n, _parsed(source, line, n)) for n, line in lines)
+        expected, lines = (
+            "expected a list of objects, or one object per line",
+            source.filled_lines(),
+        )
+        rows: Iterable[tuple[int, Any]] = (
+            (n, source.json_value(n, line, expected)) for n, line in lines
+        )
     else:
         if isinstance(whole, dict):
             lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
             whole = lists[0] if lists else [whole]
         rows = ((1, row) for row in whole)
     return [(line, _check_object(source, row, line)) for line, row in rows]
-
-
-def _parsed(source: Source, line: bytes, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        problem = f"not JSON ({getattr(error, 'msg', 'too deep or too large')})"
-        expected = "expected a list of objects, or one object per line"
-        raise source.error(f"{problem}; {expected}", number) from None
 
 
 def _check_object(source: Source, row: Any, line: int) -> dict[str, Any]:

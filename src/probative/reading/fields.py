@@ -314,11 +314,11 @@ def _distinct(source: Source, size: int, places: Places) -> tuple[Ints, tuple[by
     if b"\0" not in source.data:  # then eight bytes, padded with zeros, distinguish fields
         with suppress(OverflowError):
             codes, first = _group(source, size, places, _words)
-            return codes, _values(source, *places(first))
+            return codes, values_at(source, *places(first))
     codes, first = _group(source, size, places, _hashes)
     if not _holds_together(source, places, codes, first):
         return _group_by_bytes(source, places)
-    return codes, _values(source, *places(first))
+    return codes, values_at(source, *places(first))
 
 
 def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
@@ -383,10 +383,11 @@ def _holds_together(source: Source, places: Places, codes: Ints, first: Ints) ->
 
 def _group_by_bytes(source: Source, places: Places) -> tuple[Ints, tuple[bytes, ...]]:
     """Number the fields one by one, without hashes; also for texts made to collide."""
-    fields = _values(source, *places(slice(None)))
+    fields = values_at(source, *places(slice(None)))
     codes, values = factorise_each(fields, len(fields))
     return codes, tuple(values)
 
 
-def _values(source: Source, start: Ints, end: Ints) -> tuple[bytes, ...]:
+def values_at(source: Source, start: Ints, end: Ints) -> tuple[bytes, ...]:
+    """Return the bytes of fields."""
     return tuple(source.data[i:j] for i, j in zip(start.tolist(), end.tolist(), strict=True))

@@ -29,6 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -38,8 +39,8 @@ from probative._validation import one_of
 from probative.errors import InputError
 from probative.labels import factorise_each
 from probative.reading.annotations import Origin, Tagged
-from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
-from probative.reading.fields import split
+from probative.reading.columns import ODD_TAG, TAG, are_tags, column_of, layout, read_tags
+from probative.reading.fields import split, values_at
 from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.source import Source, is_brat_folder, load, object_of, some_of
 from probative.reading.table_sides import read_one_table, read_table_pair
@@ -184,8 +185,7 @@ class Glance:
         rows = np.flatnonzero(table.width == usual).astype(np.int32)
         if usual < 2 or len(rows) < 0.5 * len(width):
             return None
-        start, end = table.column(-1, rows[:2000])
-        texts = [self.head.data[i:j] for i, j in zip(start.tolist(), end.tolist(), strict=True)]
+        texts = values_at(self.head, *table.column(-1, rows[:2000]))
         found = _tags_among(*factorise_each(texts, len(texts)), strict=True)
         return None if found is None else (usual, *found)
 
@@ -202,10 +202,9 @@ def _tags_among(
     codes: Any, values: Sequence[bytes], *, strict: bool
 ) -> tuple[tuple[str, ...], float] | None:
     """Return some tags and the share of tags if most values are tags, else None."""
-    names = [value[:1000].decode("utf-8", "replace") for value in values]
-    is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
+    is_tag = are_tags(values)
     share = float(is_tag[codes].mean())
-    tags = [name for name, known in zip(names, is_tag.tolist(), strict=True) if known]
+    tags = [value.decode("utf-8", "replace") for value in compress(values, is_tag)]
     typed = [tag for tag in tags if "-" in tag]
     telling = typed or "O" in tags or (not strict and len(tags) > 1)
     return ((*typed[:1], *tags[:1]), share) if share > 0.5 and telling else None
@@ -225,8 +224,7 @@ class _Format:
 
 def recognise(source: Source, options: Options) -> Input:
     """Return a file with its format, task and reason; refuse one that could be two things."""
-    if options.input_format is not None:
-        kind = options.input_format
+    if (kind := options.input_format) is not None:
         return Input(source, kind, options.task or FORMATS[kind].tasks[0], options)
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
@@ -382,8 +380,7 @@ def _is_table(glance: Glance) -> _Claim | None:
         return _Claim("its first line names the columns: tags follow below, and it has none")
     if glance.source.suffix == ".tsv":
         return _Claim("its name ends in .tsv", LIKELY)
-    names = header_of(glance.head)
-    if names is not None:
+    if (names := header_of(glance.head)) is not None:
         return _Claim(f"its first line names columns: {some_of(names, 4)}", LIKELY)
     if glance.shape is None or glance.shape.width > 1:
         return None
@@ -412,8 +409,7 @@ def _has_header(glance: Glance) -> bool:
     if shape.width < 2 or len(shape.rows) < 2:
         return False
     codes, values = column_of(shape, glance.tags[0] - 1)
-    known = [TAG.fullmatch(value.decode("utf-8", "replace")) is not None for value in values]
-    is_tag = np.array(known)[codes]
+    is_tag = are_tags(values)[codes]
     return bool(not is_tag[0] and is_tag[1:].all())
 
 
@@ -441,10 +437,9 @@ def _read_columns(opened: Input) -> Annotations:
 
 
 def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
-    source, shape = opened.source, opened.layout
+    source, shape, task = opened.source, opened.layout, opened.options.task
     if shape.width < 2:
         raise source.error("has one column; expected a gold and a predicted one")
-    task = opened.options.task or "entities"
     wanted = [int(c) for c in columns] or [-1]
     # the gold column comes last: the last one of the file was coded when the format was recognised
     numbers = [*wanted, int(gold) if gold is not None else -2]
@@ -459,11 +454,10 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     for side in (answer, *systems):
         known = np.array([TAG.fullmatch(name) is not None for name in side.names])
         if known[side.tags].mean() <= 0.5:
-            raise source.error(
-                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are not tags, such as "
-                f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
-                int(shape.rows[0]) + 1,
-            )
+            what, example = side.notes[0].rsplit(": ", 1)[1], side.names[int(side.tags[0])][:60]
+            problem = f"{what} of which most are not tags, such as {example!r}"
+            expected = "expected a gold and a predicted column"
+            raise source.error(f"{problem}; {expected}", int(shape.rows[0]) + 1)
     return answer, systems, names
 
 

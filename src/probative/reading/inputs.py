@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
+from itertools import chain, compress
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -90,22 +91,17 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     if isinstance(data, np.ndarray) and data.ndim == 2:
         # sets of labels in scikit-learn's form: one column of 0 and 1 per label
         if data.dtype.kind not in "biu" or not np.isin(data, (0, 1)).all():
-            raise InputError(
-                f"{name}: shape {data.shape}; expected one label per item (of probabilities, "
-                f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
-                f"numbered tags (label_names=)"
-            )
+            expected = "expected one label per item (of probabilities, argmax(axis=1))"
+            others = "a column of 0 and 1 for each label, or names of tags (label_names=)"
+            raise InputError(f"{name}: shape {data.shape}; {expected}, {others}")
         return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in data])
     if isinstance(data, np.ndarray) or is_series(data):
         return _flat(data, name, options)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
-        problem = f"{name}: {type(data).__name__}, in which sentences and items have no places"
-        raise InputError(f"{problem}; expected a list")
+        raise InputError(f"{name}: {type(data).__name__} has no order of items; expected a list")
     if not isinstance(data, Collection):
-        raise InputError(
-            f"{name}: {type(data).__name__} is no input; expected a path, a sequence of "
-            f"sentences or of labels, an array or a data frame"
-        )
+        expected = "expected a path, a sequence of sentences or labels, an array or a data frame"
+        raise InputError(f"{name}: {type(data).__name__} is no input; {expected}")
     items = list(data)
     if are_docs(items):
         from probative.reading.tools import spans_from_docs
@@ -146,23 +142,18 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
     if isinstance(example, Real):  # in place of spans, or spans that are not grouped by sentence
-        first = sentences[0]
-        problem = (
-            "could be labels of tokens or a set of labels; expected task='labels' or "
-            "multilabel=True, or the names of numbered tags (label_names=)"
-        )
+        first, problem = sentences[0], "could be labels of tokens or a set of labels"
+        expected = "task='labels', multilabel=True or the names of numbered tags (label_names=)"
         if len(first) == 3 and isinstance(list(first)[-1], str):
-            problem = (
-                f"is in the place of a sentence; expected a list of spans per sentence, such as "
-                f"[{shown(first)}]"
-            )
-        raise InputError(f"{name}: {shown(first)} {problem}")
+            problem = "is in the place of a sentence"
+            expected = f"a list of spans per sentence, such as [{shown(first)}]"
+        raise InputError(f"{name}: {shown(first)} {problem}; expected {expected}")
     if not isinstance(example, str):
         return spans_from_sets(name, sentences)
-    mapping = next((s for s in others if isinstance(s, Mapping)), None)
-    if mapping is not None:
-        what = f"{name}: {shown(mapping)} has no order"
-        raise InputError(f"{what}; expected a list of tags or words a sentence")
+    for sentence in others:
+        if isinstance(sentence, Mapping):
+            what = f"{name}: {shown(sentence)} has no order"
+            raise InputError(f"{what}; expected a list of tags or words a sentence")
     words = {word for s in sentences[:100] for word in s if isinstance(word, str)}
     if all(map(TAG.fullmatch, words)) or task == "entities":
         return tagged_from_lists(name, sentences)
@@ -218,8 +209,7 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     why = "are the same lists" if same_text else "differ in their characters"
     raise InputError(
         f"gold: lists of texts such as {shown(example)} could be words or labels, and all sides "
-        f"{why}; expected task='segmentation' (words), task='labels' (one label per token) or "
-        f"multilabel=True (any number of labels per item)"
+        f"{why}; expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
     )
 
 
@@ -240,12 +230,10 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
-    try:
-        spaced = any(isinstance(text, str) and " " in text.strip() for text in set(gold))
-    except TypeError:  # an entry is unhashable
+    if not all(issubclass(kind, str) for kind in set(map(type, gold))):
         return
-    every_text = (text for side in texts for text in side)
-    if not spaced or gold in others or not all(isinstance(text, str) for text in every_text):
+    spaced = any(" " in text.strip() for text in set(gold))  # of large data, mostly few labels
+    if not spaced or gold in others or not all(isinstance(t, str) for o in others for t in o):
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
     if all(other == letters for other in theirs):
@@ -257,18 +245,18 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
 
 def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
     """Refuse tags in another notation, and other values among tags."""
-    pairs = list(zip(sides, are_tags, strict=True))
-    for values, is_tagged in pairs:
+    expected = "expected tags such as B-PER, I-PER, O (or task='labels')"
+    others = [values for values, tagged in zip(sides, are_tags, strict=True) if not tagged]
+    for values in others:
         odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
-        if odd is not None and not is_tagged and {"O", "o"} & values:
+        if odd is not None and {"O", "o"} & values:
             problem = f"gold, pred: {shown(odd)} looks like a tag in another notation"
-            raise InputError(f"{problem}; expected tags such as B-PER, I-PER, O (or task='labels')")
-    tags = (text for values, is_tagged in pairs if is_tagged for text in values)
+            raise InputError(f"{problem}; {expected}")
+    tags = chain.from_iterable(compress(sides, are_tags))
     # if gold has tags, the reader of each side reports its wrong ones
     if any("-" in text for text in tags) and not are_tags[0]:
         wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
-        problem = f"gold, pred: {shown(wrong)} is no tag, but a side has tags"
-        raise InputError(f"{problem}; expected tags such as B-PER, I-PER, O (or task='labels')")
+        raise InputError(f"gold, pred: {shown(wrong)} is no tag, but a side has tags; {expected}")
 
 
 def _letters(words: list[str]) -> str:
@@ -288,18 +276,15 @@ def _is_nested(sentence: Any) -> bool:
     return not isinstance(sentence, (str, bytes))
 
 
-def are_docs(data: Sequence[Any]) -> bool:
-    """Return True if these are documents with entities."""
-    return _all_have(data, "ents", "__iter__")
+def are_docs(data: Sequence[Any], *names: str) -> bool:
+    """Return True if these are documents with entities, or have other attributes."""
+    names = names or ("ents", "__iter__")
+    return bool(data) and all(hasattr(each, name) for each in data for name in names)
 
 
 def _are_examples(data: Sequence[Any]) -> bool:
     """Return True if these are examples of spaCy, each with a reference and a prediction."""
-    return _all_have(data, "reference", "predicted")
-
-
-def _all_have(data: Sequence[Any], *names: str) -> bool:
-    return bool(data) and all(hasattr(each, name) for each in data for name in names)
+    return are_docs(data, "reference", "predicted")
 
 
 def is_frame(data: Any) -> bool:

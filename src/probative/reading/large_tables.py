@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,30 +23,35 @@ from probative.labels import EXPECTED_LABEL, factorise, is_missing, missing_labe
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
+    DATABASES,
+    TableFiles,
+    check_columns,
     check_types,
     columns_of_file,
     connected,
+    find_tables,
     folder_of,
+    head_of,
     identifier,
+    is_many,
+    is_path_of_table,
+    kind_of,
     literal,
     literal_path,
     lock,
     watched,
 )
 from probative.reading.formats import FORMATS, Glance, recognise
-from probative.reading.source import Source
-from probative.reading.table_files import (
-    DATABASES,
-    TableFiles,
-    check_columns,
-    find_tables,
-    head_of,
-    is_many,
-    is_path_of_table,
-    kind_of,
-)
+from probative.reading.source import Source, place_of_number
 from probative.reading.table_sides import Sides, tags_reason
-from probative.reading.tables import Cells, Wanted, choose_columns, first_bad_line, is_number
+from probative.reading.tables import (
+    NO_ROWS,
+    Cells,
+    Wanted,
+    choose_columns,
+    first_bad_line,
+    is_number,
+)
 from probative.tables.engines import listed
 from probative.tables.query import Kinds, NeedsRowsError, count_kinds
 from probative.tables.scores import sum_table
@@ -146,12 +153,8 @@ def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
             return stored[0]
         if not there:
             raise files.error("the database holds no tables; expected one")
-        if not stored:
-            problem = f"the database holds no stored tables, only views ({listed(list(there))})"
-            raise files.error(f"{problem}; expected a table, or one of these by its name (table=)")
-        raise files.error(
-            f"the database holds several tables ({listed(stored)}); expected one of them (table=)"
-        )
+        held = f"several tables ({listed(stored)})" if stored else f"views ({listed(list(there))})"
+        raise files.error(f"the database holds {held}; expected one of them (table=)")
     if files.table not in there:
         expected = f"expected one of {listed(list(there))}{suggestion(files.table, there)}"
         raise files.error(f"there is no table {files.table!r}; {expected}")
@@ -176,9 +179,7 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
     except subprocess.TimeoutExpired:
         raise _too_long(files, name, most) from None
     if done.returncode == _EXIT_OTHER_FILES:
-        raise files.error(
-            f"{name!r} reads other files; expected a view of tables of its own database"
-        )
+        raise files.error(f"{name!r} reads other files; expected a view of its own database")
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").split("\n")
         reason = next((line.strip() for line in reversed(lines) if line.strip()), "no reason given")
@@ -310,9 +311,8 @@ def _opened(
                         attached[i] = attached[first]
                 yield database, attached
         except duckdb.InterruptException:
-            raise attached[0].error(
-                f"takes more than {most} s; expected a smaller database, or Parquet"
-            ) from None
+            problem = f"takes more than {most} s"
+            raise attached[0].error(f"{problem}; expected a smaller database") from None
         except duckdb.Error as error:
             raise _explain(error, attached, memory_limit) from None
 
@@ -344,7 +344,7 @@ def _labels_of(
     """Return the labels of columns with repeats (a group is last); ``tell`` notes the engine."""
     total, group = int(kinds.number.sum()), options.group
     if not total:
-        raise files.error("the table has no rows; expected at least one")
+        raise files.error(NO_ROWS)
     for column, own in zip(columns, values, strict=True):
         without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
         if without and column != group:  # a group may be missing
@@ -388,15 +388,13 @@ def _explain(
     files, path = tables[0], None
     places = [(table, own) for table in tables for own in table.paths]
     for table, own in reversed(places):
-        escaped = literal_path(own)[1:-1].replace("''", "'")
+        escaped = glob.escape(os.path.abspath(own))  # noqa: PTH100  # as in `literal_path`
         if escaped in message or str(own.absolute()) in message:
             files, path = table, own
     first = message.splitlines()[0] if message else "no reason given"
     if "Out of Memory" in first or "max_temp_directory_size" in message:
-        return files.error(
-            f"does not fit into {memory_limit or 'the memory'} and the space for temporary files; "
-            "expected more (memory_limit=)"
-        )
+        place = f"{memory_limit or 'the memory'} and the space for temporary files"
+        return files.error(f"does not fit into {place}; expected more (memory_limit=)")
     if first.endswith(EXPECTED_LABEL):  # raised by `sql_text`
         return files.error(first.split(": ", 1)[1])
     line = _LINE.search(message)
@@ -405,11 +403,8 @@ def _explain(
     if width:
         return files.error(f"{width[2]} cells; expected {width[1]}, as in the header", path, number)
     if "nicode" in message or "utf-8" in message.lower():
-        return files.error(
-            "is not UTF-8; expected UTF-8, or a smaller file and another encoding (encoding=)",
-            path,
-            number,
-        )
+        expected = "expected UTF-8, or a smaller file and its encoding (encoding=)"
+        return files.error(f"is not UTF-8; {expected}", path, number)
     if files.kind == "jsonl" and path is not None:
         found = first_bad_line(files.shown(path), path)
         if found is not None:
@@ -423,6 +418,7 @@ def _explain(
     return files.error(f"is no table that can be read: {reason.rstrip('. ')}", path, number)
 
 
+_EXPECTED_LABELS = "expected columns of labels, or one smaller file"
 LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
 MANY_ROWS = 1_000_000  # rows above which the engine counts a Parquet file
 
@@ -439,9 +435,7 @@ def read_large_pair(
             answer, *systems = _count(database, table, options, gold, columns)
     except NeedsRowsError as reason:
         if not _can_be_read_by_rows(files):
-            problem = f"{reason}, which the engine does not count"
-            expected = "expected columns of labels, or one smaller file"
-            raise files.error(f"{problem}; {expected}") from None
+            raise files.error(f"{reason}; {_EXPECTED_LABELS}") from None
         return None
     return answer, systems, [system.name for system in systems]
 
@@ -504,7 +498,7 @@ def _large_table(
     if files is None or (why and _can_be_read_by_rows(files)):
         return None
     if why:
-        raise files.error(f"{why} needs rows; expected columns of labels, or one smaller file")
+        raise files.error(f"{why} needs rows; {_EXPECTED_LABELS}")
     if files.kind in ("csv", "tsv", "jsonl") and not _is_table(files, options, columns):
         return None
     return files
@@ -533,13 +527,12 @@ def _is_large(path: Path) -> bool:
 
 def _needs_rows(options: Options) -> str | None:
     """Return the option that columns of labels alone cannot serve, or None."""
-    other = options.encoding is not None and options.encoding.lower() not in _ENCODINGS
     refused = {
         f"task={options.task!r}": options.task not in (None, "labels"),
         "multilabel=": options.multilabel,
         "probability_columns=": options.probability_columns,
         f"input_format={options.input_format!r}": options.input_format not in (None, "table"),
-        f"encoding={options.encoding!r}": other,
+        f"encoding={options.encoding!r}": (options.encoding or "utf8").lower() not in _ENCODINGS,
     }
     return next((name for name, is_wanted in refused.items() if is_wanted), None)
 
@@ -549,7 +542,7 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
     head = head_of(files.paths[0], files.shown(files.paths[0]))
     if options.input_format is not None:
         return True
-    if all(c is None or isinstance(c, int) or is_number(str(c)) for c in columns):
+    if all(c is None or is_number(str(c)) for c in columns):
         return recognise(head, options).kind == "table"
     tool = Glance(head, options).tool
     return tool is None or FORMATS[tool[0]].pair is None
@@ -599,21 +592,15 @@ def _choose_names(
 
 def _named(files: TableFiles, column: Any, options: Options) -> str | None:
     """Return the name of a column that is given by its name or by its number."""
-    if column is None:
-        return None
-    name = str(column)
-    if not is_number(name) or (name in files.columns and options.header is not False):
-        return name
-    if files.kind not in ("csv", "tsv"):
+    if column is None or files.kind not in ("csv", "tsv") or not is_number(str(column)):
+        return None if column is None else str(column)
+    name, there = str(column), files.columns
+    if name in there and options.header is not False:
         return name
     if options.header is None:
-        raise files.error(
-            f"column {name} is asked for by its number; expected header=True or header=False"
-        )
-    place = int(name) - 1 if int(name) > 0 else len(files.columns) + int(name)
-    if not 0 <= place < len(files.columns):
-        raise files.error(f"there is no column {name}; expected 1 to {len(files.columns)}")
-    return files.columns[place]
+        problem = f"column {name} is asked for by its number"
+        raise files.error(f"{problem}; expected header=True or header=False")
+    return there[place_of_number(name, len(there), files.error)]
 
 
 # --- Joining large tables by id
@@ -635,9 +622,8 @@ def read_large_joined(
     for path, files in zip(paths, large, strict=True):
         own = files or find_tables(path, comments=options.comments, header=options.header)
         if own is None:
-            raise InputError(
-                "is no table to be joined (key=); expected CSV, TSV, JSON lines or Parquet", path
-            )
+            expected = "expected CSV, TSV, JSON lines or Parquet"
+            raise InputError(f"is no table to be joined (key=); {expected}", path)
         tables.append(own)
     try:
         with _opened(tables, choices.memory_limit) as (database, attached):
@@ -645,9 +631,7 @@ def read_large_joined(
     except NeedsRowsError as reason:
         if all(map(_can_be_read_by_rows, tables)):
             return None
-        raise InputError(
-            f"key: {reason}, which the engine does not count; expected columns of labels"
-        ) from None
+        raise InputError(f"key: {reason}; {_EXPECTED_LABELS}") from None
 
 
 def _join(
@@ -714,15 +698,16 @@ def _matched(
         asked = [*key, name, *([] if place else _given(unit, group))]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
-    held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
-    selected = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
-    units = "" if unit is None else ", any_value(w) AS w"
-    units += "" if group is None else ", any_value(g) AS g"
+    selected = [f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width)]
+    kept = (
+        [f"v{i}" for i in range(width)] + ["w"] * (unit is not None) + ["g"] * (group is not None)
+    )
+    selected += [f"any_value({name}) AS {name}" for name in kept]
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     return (
         f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "
-        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {selected}{units} FROM "
+        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {', '.join(selected)} FROM "
         f"({' UNION ALL '.join(parts)}) GROUP BY {keys})"
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from probative._validation import numbers, shown
 from probative.errors import InputError, Recognised
 from probative.labels import named
-from probative.reading.annotations import Labels, Segmented, spans_from_sets
+from probative.reading.annotations import Labels, Segmented, offsets, spans_from_sets
 from probative.reading.fields import covered, distinct, edges_of, is_space, lines_of
 from probative.reading.source import Source, as_json, load, quoted, snippet
 
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
 # --- JSON lines with spans, as annotation tools export them
 
 SPAN_KEYS = ("spans", "entities", "labels", "label")
-_START_KEYS = ("start", "start_offset")
-_END_KEYS = ("end", "end_offset")
-_ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
-_LABEL_KEYS = ("label", "type", "entity_group", "entity")
+# of a span that is an object: its start, its end, its label
+_SPAN_PARTS = (
+    ("start", "start_offset"),
+    ("end", "end_offset"),
+    ("label", "type", "entity_group", "entity"),
+)
+ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 
 
 def read_spans(source: Source) -> Spans:
@@ -49,9 +52,9 @@ def read_spans(source: Source) -> Spans:
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
     how = f"{source.name}: JSON lines, spans of {unit} under {quoted(keys)}"
     notes: list[str] = [Recognised(how)]
-    left_out = np.array([answer != _ACCEPTED for answer in answers])
+    left_out = np.array([answer != ACCEPTED for answer in answers])
     if left_out.any():
-        others = Counter(answer for answer in answers if answer != _ACCEPTED)
+        others = Counter(answer for answer in answers if answer != ACCEPTED)
         listed = ", ".join(f"{number} {answer!r}" for answer, number in others.most_common(3))
         notes.append(f"{source.name}: rows whose answer is not 'accept' are left out: {listed}")
         annotations = replace(annotations, text=replace(annotations.text, left_out=left_out))
@@ -86,34 +89,26 @@ def _content(
         given = tokens if isinstance(tokens, list) else [None]
         text = [token.get("text") if isinstance(token, dict) else token for token in given]
         if not all(isinstance(word, str) for word in text):
-            problem = "the object has no text"
-            raise source.error(
-                f"{problem}; expected 'text' (a string) or 'tokens' (a list of strings)", number
-            )
+            expected = "expected 'text' (a string) or 'tokens' (a list of strings)"
+            raise source.error(f"the object has no text; {expected}", number)
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
     if not isinstance(spans, list):
         raise source.error(f"{key!r} holds {as_json(spans)}; expected a list of spans", number)
     triples = [_triple(source, number, span, len(text)) for span in spans]
-    return text, triples, key, str(record.get("answer", _ACCEPTED))
+    return text, triples, key, str(record.get("answer", ACCEPTED))
 
 
 def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
-    given: Any = (None, None, None)
-    if isinstance(span, list) and len(span) == 3:
-        given = span
-    elif isinstance(span, dict):
-        parts = _START_KEYS, _END_KEYS, _LABEL_KEYS
-        given = (next((span[key] for key in keys if key in span), None) for keys in parts)
+    given: Any = span if isinstance(span, list) and len(span) == 3 else (None, None, None)
+    if isinstance(span, dict):
+        given = (next((span[k] for k in keys if k in span), None) for keys in _SPAN_PARTS)
     start, end, label = given
     whole = type(start) is int and type(end) is int  # True and False are none
     if whole and isinstance(label, str) and 0 <= start < end <= length:
         return start, end, label
-    raise source.error(
-        f"span {as_json(span)}; expected [start, end, label] or an object with start, end and "
-        f"label, 0 <= start < end <= {length}",
-        number,
-    )
+    expected = f"expected start, end and label, 0 <= start < end <= {length}"
+    raise source.error(f"span {as_json(span)}; {expected}", number)
 
 
 # --- One label per line
@@ -155,8 +150,7 @@ def read_segmented(source: Source) -> Segmented:
     notes = (Recognised(f"{source.name}: segmented text, one sentence per line"),)
     following = np.append(begin[1:], np.int32(len(source.data)))
     block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
-    known = {"line": line, "notes": notes, "block": block}
-    return _segmented(source, inside, start, end, word_first, **known)
+    return _segmented(source, inside, start, end, word_first, line=line, notes=notes, block=block)
 
 
 def read_forms(shape: Layout) -> Segmented:
@@ -197,12 +191,12 @@ def _segmented(
     characters = array[inside]
     n_bytes = end - start
     if int(n_bytes.sum()) != len(characters):  # forms with spaces in them
-        n_bytes = _number_in(inside, start, end)
-    byte_at = _offsets(n_bytes)
-    at = byte_at
+        before = offsets(inside, np.int32)
+        n_bytes = before[end] - before[start]
+    byte_at = at = offsets(n_bytes, np.int32)
     if not source.data.isascii():
         # UTF-8: every byte that is no continuation byte begins a character
-        at = _offsets(_number_in((characters & 0xC0) != 0x80, byte_at[:-1], byte_at[1:]))
+        at = offsets((characters & 0xC0) != 0x80, np.int32)[byte_at]
     first = at[word_first]
     sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
     opening = first[sentence]
@@ -216,21 +210,6 @@ def _segmented(
     )
 
 
-def _offsets(lengths: NDArray[Any]) -> NDArray[np.int32]:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
-def _number_in(
-    mask: NDArray[np.bool_], start: NDArray[Any], end: NDArray[Any]
-) -> NDArray[np.int32]:
-    """Return how often a mask is True in each of consecutive ranges."""
-    total = np.zeros(len(mask) + 1, dtype=np.int32)
-    np.cumsum(mask, out=total[1:])
-    return np.asarray(total[end] - total[start])
-
-
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     """Read words from Python: one list of words, or one string with spaces, per sentence."""
     lines = []
@@ -242,10 +221,8 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
             if _SPACES.search("".join(words)) is not None:  # a word in a list is one word
                 words = [_SPACES.sub("", word) for word in words]
         except TypeError:
-            raise InputError(
-                f"{name}: sentence {number} holds something else than words (str): "
-                f"{shown(sentence)}"
-            ) from None
+            problem = f"{name}: sentence {number} is {shown(sentence)}"
+            raise InputError(f"{problem}; expected words (str)") from None
         lines.append(" ".join(words) + "\n")
     text = "".join(lines)
     if not text.strip(" \n"):
@@ -266,7 +243,6 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
 # --- Original text of sentences, with spaces
 
 _TEXT = re.compile(rb"^# text = (.*?)\r?$", re.MULTILINE)
-_RAWTEXT_SPACES = dict.fromkeys(map(ord, " \t\n\x0b\x0c\r\u3000"))
 
 
 def texts_of(words: Segmented) -> list[str]:
@@ -276,7 +252,7 @@ def texts_of(words: Segmented) -> list[str]:
         for sentence, (begin, end) in enumerate(words.block.tolist()):
             comment = _TEXT.search(words.source.data, begin, end)
             text = "" if comment is None else comment[1].decode("utf-8", "replace")
-            if text.translate(_RAWTEXT_SPACES) == texts[sentence]:
+            if _SPACES.sub("", text) == texts[sentence]:
                 texts[sentence] = text
     return texts
 
@@ -297,10 +273,9 @@ class Probabilities:
 
     def error(self, message: str, sentence: int | None = None) -> InputError:
         """Return an error at a sentence, or in the whole input."""
-        if sentence is not None and self.line is not None:
-            return InputError(message, self.name, self.line[sentence])
-        place = "" if sentence is None else f"sentence {sentence + 1}: "
-        return InputError(place + message, self.name)
+        line = None if sentence is None or self.line is None else self.line[sentence]
+        place = "" if sentence is None or line is not None else f"sentence {sentence + 1}: "
+        return InputError(place + message, self.name, line)
 
 
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
@@ -327,10 +302,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
 
 
 def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise source.error(f"{snippet(line)} is not JSON; {_EXPECTED}", number) from None
+    record = source.json_value(number, line, _EXPECTED)
     if isinstance(record, dict):
         record = next((record[key] for key in _KEYS if key in record), None)
     row = _numbers(record) if isinstance(record, list) else None

@@ -25,6 +25,7 @@ from probative.reading.annotations import Side
 from probative.reading.database import connected, folder_of, literal_path, lock
 from probative.reading.records import records_from_objects
 from probative.reading.source import (
+    are_texts,
     as_json,
     load,
     quoted,
@@ -185,7 +186,7 @@ def _lm_eval(source: Source) -> Iterator[LogRecord]:
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
         names = record.get("metrics")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if not are_texts(names):
             numbers = [k for k, value in record.items() if isinstance(value, bool | int | float)]
             names = [key for key in numbers if key not in _NO_METRICS]
         document, question = record.get("doc"), _get(record, "doc", "question")

@@ -8,10 +8,8 @@ counted as repaired, all else as an output with nothing in it. Gold must be righ
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import enum
-import io
 import json
 import math
 import re
@@ -32,12 +30,14 @@ from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
-    Wanted,
+    NO_ROWS,
+    delimited_rows,
     dialect_of,
+    is_json,
     is_object,
     listed,
     plain_name,
-    read_cells,
+    refuse_twins,
     without_doubles,
 )
 from probative.tables.engines import check_column
@@ -289,7 +289,7 @@ def _rows_of(source: Source) -> list[_Row]:
         return _rows_of_parquet(source)
     if source.kind != "text":
         raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
-    if source.suffix in (".csv", ".tsv"):
+    if source.suffix in (".csv", ".tsv") and not is_json(source):
         return _rows_of_table(source)
     text = source.data.decode("utf-8", "replace")
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
@@ -319,18 +319,11 @@ def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
 
 def _rows_of_table(source: Source) -> list[_Row]:
     """Return the rows of CSV or TSV."""
-    _, dialect = dialect_of(source)
-    try:
-        header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
-    except csv.Error as error:
-        raise source.error(f"the header cannot be read: {error}; expected names", 1) from None
-    if not header:
-        raise source.error("the table has no columns; expected a header")
-    cells = read_cells(source, Wanted(header[:1], beside=lambda _: True, header=True))
-    columns = {name: [values[k] for k in codes] for name, (codes, values) in cells.columns.items()}
-    return [
-        _Row(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
-    ]
+    (line, header), *rows = delimited_rows(source, *dialect_of(source))
+    refuse_twins(source, header, line)
+    if not rows:
+        raise source.error(NO_ROWS)
+    return [_Row(dict(zip(header, cells, strict=True))) for _, cells in rows]
 
 
 # --- Columns

@@ -18,8 +18,16 @@ import numpy as np
 
 from probative._validation import names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Tagged, Text, coded, labels_from_array, part_of
+from probative.reading.annotations import (
+    Tagged,
+    Text,
+    coded,
+    labels_from_array,
+    offsets,
+    part_of,
+)
 from probative.reading.columns import TAG
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -107,17 +115,14 @@ def _choose_column(
     """Return the column of a side: the requested one, or the one with a usual name."""
     there = list(rows.columns)
     if wanted is not None:
-        if str(wanted) in there:
-            return str(wanted)
-        problem = f"there is no column {shown(str(wanted))} of tags"
-        raise InputError(f"{problem}; expected one of {', '.join(there)}", rows.name)
+        check_column(str(wanted), there, lambda text: InputError(text, rows.name))
+        return str(wanted)
     order = (*_PREDICTED, *_GOLD) if predicted else (*_GOLD, *_PREDICTED)
     left = [column for column in there if column != taken]
     usual = [column for column in order if column in left]
     if usual or len(left) == 1:
         return (usual or left)[0]
-    listed = ", ".join(left[:20]) or "none"
-    problem = f"which column holds the tags? There are {listed}"
+    problem = f"which column holds the tags? There are {listed(left) or 'none'}"
     raise InputError(f"{problem}; expected them to be named (gold_column=, columns=)", rows.name)
 
 
@@ -212,11 +217,8 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
     known = {str(number): name for number, name in enumerate(names)} | {n: n for n in names}
     strange = next((name for name in side.names if name not in known), None)
     if strange is not None:
-        raise InputError(
-            f"label {strange[:60]!r} has no name; expected 0 to {len(names) - 1}, as there are "
-            f"{len(names)} (label_names=)",
-            side.name,
-        )
+        problem = f"label {strange[:60]!r} has no name"
+        raise InputError(f"{problem}; expected 0 to {len(names) - 1} (label_names=)", side.name)
     codes, new = coded([known[name] for name in side.names])
     return replace(side, codes=codes[side.codes], names=new)
 
@@ -224,12 +226,11 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
 def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of labels; refuse repeated names and names that are numbers."""
     given = names_of("label_names", names)
-    doubled = next((name for i, name in enumerate(given) if name in given[:i]), None)
-    if doubled is not None:
-        raise InputError(f"label_names: {doubled!r} twice; expected a name for each number")
-    number = next((name for name in given if name.isdecimal()), None)
-    if number is not None:
-        raise InputError(f"label_names: {number!r} is a number itself; expected names")
+    for i, name in enumerate(given):
+        if name in given[:i]:
+            raise InputError(f"label_names: {name!r} twice; expected a name for each number")
+        if name.isdecimal():
+            raise InputError(f"label_names: {name!r} is a number itself; expected names")
     return given
 
 
@@ -244,19 +245,11 @@ def labels_of_dataset(
     """Return one label per row of a dataset, with the names from its features."""
     there = list(dict.fromkeys(key for row in rows for key in row))
     usual = ("label", "labels", "prediction", "predictions")
-    column = options.column or next((key for key in usual if key in there), None)
-    if column is None or column not in there:
-        problem = f"{name}: there is no column {shown(column or 'label')}"
-        raise InputError(f"{problem}; expected one of {', '.join(there[:20])}")
-    classes = tuple(options.label_names) or names.get(column)
-    values = [row.get(column) for row in rows]
-    if classes is not None:
-        for number, value in enumerate(values, start=1):
-            if isinstance(value, int) and not 0 <= value < len(classes):
-                what = f"{name}: row {number} has label {value}"
-                raise InputError(f"{what}; expected 0 to {len(classes) - 1}")
-        values = [classes[v] if isinstance(v, int) else v for v in values]
-    return labels_from_array(name, values)
+    column = options.column or next((key for key in usual if key in there), "label")
+    check_column(column, there, lambda text: InputError(f"{name}: {text}"))
+    labels = labels_from_array(name, [row.get(column) for row in rows])
+    named: Labels = name_numbers(labels, options.label_names or names.get(column, ()))
+    return named
 
 
 def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
@@ -272,10 +265,8 @@ def pair_of_rows(
     """Return the tags of the gold column and of the systems' columns, and their names."""
     answer = _choose_column(rows, gold, predicted=False)
     if not columns and len(rows.columns) == 1:
-        raise InputError(
-            f"has tags under {answer!r} only; expected a second file, or a column of predictions",
-            rows.name,
-        )
+        expected = "expected a second file, or a column of predictions"
+        raise InputError(f"has tags under {answer!r} only; {expected}", rows.name)
     names = [_choose_column(rows, c, predicted=True, taken=answer) for c in columns or (None,)]
     sides = [_tagged_rows(rows, name) for name in (answer, *names)]
     # one file has one text, so nothing needs to be aligned
@@ -300,7 +291,7 @@ def _tagged_rows(rows: Rows, column: str) -> Tagged:
                 name = _name(rows, column, number, tag, names)
                 spelt[type(tag), tag] = code.setdefault(name, len(code))
             tags.append(spelt[type(tag), tag])
-    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    first = offsets(lengths)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
     text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
     note: str = Recognised(f"{rows.name}: rows of tokens and tags, under {column!r}")
@@ -319,10 +310,8 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
     elif tag == _IGNORED_NUMBER:
         return IGNORED
     elif not names:
-        problem = (
-            f"the tags under {column!r} are numbers; expected their names, from 0 on "
-            f"(label_names=), or a {_INFORMATION} beside the file"
-        )
+        expected = f"expected their names (label_names=), or a {_INFORMATION} beside the file"
+        problem = f"the tags under {column!r} are numbers; {expected}"
     elif not 0 <= tag < len(names):
         expected = f"0 to {len(names) - 1}, as there are {len(names)} names, or -100"
         problem = f"tag {tag} under {column!r}; expected {expected}"
@@ -405,7 +394,7 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
         list(compress(words, kept[begin:end]))
         for words, (begin, end) in zip(text.sentences, pairwise(text.first.tolist()), strict=True)
     ]
-    first = np.concatenate([[0], np.cumsum(kept)])[text.first]
+    first = offsets(kept)[text.first]
     row = None if text.row is None else text.row[kept]
     names = tuple(name if name != IGNORED else "O" for name in side.names)  # no such token is left
     text = replace(text, first=first, row=row, sentences=sentences)

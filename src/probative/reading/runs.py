@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
@@ -31,7 +30,7 @@ from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
 from probative.reading.rows import are_rows, is_dataset
-from probative.reading.source import is_brat_folder, is_output, load
+from probative.reading.source import are_texts, is_brat_folder, is_output, load
 from probative.reading.table_sides import read_table, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
@@ -161,17 +160,14 @@ def natural_order(name: str) -> list[tuple[int, int, str]]:
 
 def numbered_siblings(path: Any) -> int:
     """Return the number of files beside this one whose names differ only in numbers."""
-    if not isinstance(path, (str, Path)) or str(path) == "-":
-        return 0
-    own = Path(path)
-    if not own.is_file() or not re.search("[0-9]", own.name):
+    own = Path(path if is_path(path) else "-")
+    if str(own) == "-" or not own.is_file() or not re.search("[0-9]", own.name):
         return 0
     try:
-        names = [p.name for p in own.parent.iterdir() if p.is_file()]
+        names = [re.sub("[0-9]+", "#", p.name) for p in own.parent.iterdir() if p.is_file()]
     except OSError:
         return 0
-    alike = Counter(re.sub("[0-9]+", "#", name) for name in names)
-    return alike[re.sub("[0-9]+", "#", own.name)] - 1
+    return names.count(re.sub("[0-9]+", "#", own.name)) - 1
 
 
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
@@ -197,11 +193,9 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
         if isinstance(answer, Tagged):
             what, line = "token", opened.layout.text.line_of(at)
             remedy = " (tag_column= names the column to read)"
-        raise opened.source.error(
-            f"holds other gold, {own.names[own.codes[at]]!r} for {what} {at + 1} where gold has "
-            f"{expected.names[expected.codes[at]]!r}; expected runs on the same gold{remedy}",
-            line,
-        )
+        here, there = (side.names[side.codes[at]] for side in (own, expected))
+        problem = f"holds other gold, {here!r} for {what} {at + 1} where gold has {there!r}"
+        raise opened.source.error(f"{problem}; expected runs on the same gold{remedy}", line)
 
 
 # --- Runs in Python
@@ -246,10 +240,10 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
         if not is_path(gold):
             return None
-        missing = next((p for p in system if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
-        if missing is not None:
-            expected = "expected files, one per run, or data for all of them"
-            raise InputError(f"there is no such file, and gold is a file; {expected}", missing)
+        for path in system:
+            if str(path) != "-" and not os.path.exists(path):  # noqa: PTH110
+                expected = "expected files, one per run, or data for all of them"
+                raise InputError(f"there is no such file, and gold is a file; {expected}", path)
         return Runs(system)
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
 
@@ -317,23 +311,19 @@ class _RunTable(NamedTuple):
         """Refuse runs whose rows are not the same items; the first column is gold."""
         first, *others = self.sides[0]
         for run, own in zip(self.runs[1:], others, strict=True):
-            mine, theirs = first.aligned, own.aligned
+            mine, theirs, among = first.aligned, own.aligned, f"run {self.runs[0]!r}"
             if isinstance(mine, RowIds) and isinstance(theirs, RowIds):
                 # ids that are unique across runs show no order
                 same = np.array_equal(np.sort(mine.codes), np.sort(theirs.codes))
                 row = int(np.argmax(mine.codes != theirs.codes)) if same else 0
                 if same and mine.codes[row] != theirs.codes[row]:
                     here, there = (ids.names[ids.codes[row]] for ids in (theirs, mine))
-                    raise InputError(
-                        f"{self.name}: row {row + 1} of run {run!r} is {here!r} by column "
-                        f"{mine.column!r}, run {self.runs[0]!r} {there!r}; expected the same order "
-                        f"in every run, or unit_column={mine.column!r} to find them by"
-                    )
+                    what = f"is {here!r} by column {mine.column!r}, {among} {there!r}"
+                    expected = f"the same order in every run, or unit_column={mine.column!r}"
+                    raise self._error(f"row {row + 1} of run {run!r} {what}; expected {expected}")
             if len(own) != len(first):
-                raise InputError(
-                    f"{self.name}: run {run!r} has {len(own)} rows, but run {self.runs[0]!r} has "
-                    f"{len(first)}; expected the same items in every run"
-                )
+                problem = f"run {run!r} has {len(own)} rows, but {among} has {len(first)}"
+                raise self._error(f"{problem}; expected the same items in every run")
             different = first.codes != own.codes
             if first.units is not None:
                 different |= first.units != own.units
@@ -341,12 +331,13 @@ class _RunTable(NamedTuple):
                 different |= first.groups.codes != own.groups.codes
             if different.any():
                 row = int(np.argmax(different))
-                raise InputError(
-                    f"{self.name}: row {row + 1} of run {run!r} has the gold label "
-                    f"{own.names[own.codes[row]]!r}, run {self.runs[0]!r} "
-                    f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
-                    "the same order or with unit_column="
-                )
+                here, there = (side.names[side.codes[row]] for side in (own, first))
+                what = f"has the gold label {here!r}, {among} {there!r}; expected the same items"
+                expected = "in every run, in the same order or with unit_column="
+                raise self._error(f"row {row + 1} of run {run!r} {what} {expected}")
+
+    def _error(self, message: str) -> InputError:
+        return InputError(f"{self.name}: {message}")
 
 
 def read_run_table(
@@ -369,10 +360,9 @@ def read_run_table(
         of_run = read_table(source, [run_column], run_options)
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
-        named = [c for c in columns if c is not None]
-        if len(named) < len(columns):
+        if None in columns:
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        read = sides_from_frame("columns", data, named, table_options)
+        read = sides_from_frame("columns", data, columns, table_options)
         of_run = sides_from_frame("run_column", data, [run_column], run_options)
     else:
         raise InputError("run_column: there is no table; expected one")
@@ -421,8 +411,7 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
     if odd is not None:
         raise InputError(f"{odd!r} is unknown; expected names and [datasets.NAME] tables", path)
     names, datasets = content.get("names"), content.get("datasets")
-    words = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if names is not None and not words:
+    if names is not None and not are_texts(names):
         raise InputError(f"names = {shown(names)}; expected two names in a list", path)
     if not isinstance(datasets, dict) or not datasets:
         raise InputError("there are no data sets; expected [datasets.NAME] tables", path)

@@ -29,6 +29,7 @@ _BYTES_PER_READ = 1 << 24
 _FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
 # A packed file (Parquet, zip, spaCy) may unpack to so many bytes, or so many times its size.
 _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
+_TOO_LARGE = "too deep or too large"  # why JSON cannot be parsed, if the parser gives no reason
 # Codecs that Python lists as text encodings, but in which no file is written.
 _NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
 _BYTE_ORDER_MARKS = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
@@ -90,7 +91,7 @@ class Source:
         try:
             return json.loads(self.data, **how)
         except (ValueError, RecursionError) as error:
-            line, reason = getattr(error, "lineno", None), _reason(error)
+            line, reason = getattr(error, "lineno", None), getattr(error, "msg", _TOO_LARGE)
             raise self.error(f"is not JSON ({reason}); expected {expected}", line) from None
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -102,15 +103,25 @@ class Source:
         lines = enumerate(self.data.split(b"\n"), start=1)
         return ((number, line) for number, line in lines if line.strip())
 
+    def json_value(
+        self,
+        number: int,
+        line: bytes | str,
+        expected: str,
+        decode: Callable[[Any], Any] = json.loads,
+    ) -> Any:
+        """Return the JSON value that a line holds."""
+        try:
+            return decode(line)
+        except (ValueError, RecursionError) as error:
+            problem = f"{snippet(line)} is not JSON ({getattr(error, 'msg', _TOO_LARGE)})"
+            raise self.error(f"{problem}; {expected}", number) from None
+
     def json_object(
         self, number: int, line: bytes | str, decode: Callable[[Any], Any] = json.loads
     ) -> dict[str, Any]:
         """Return the object that a line holds."""
-        try:
-            record = decode(line)
-        except (ValueError, RecursionError) as error:
-            problem = f"{snippet(line)} is not JSON ({_reason(error)})"
-            raise self.error(f"{problem}; expected one object per line", number) from None
+        record = self.json_value(number, line, "expected one object per line", decode)
         if not isinstance(record, dict):
             raise self.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
         return record
@@ -138,11 +149,6 @@ class Source:
             )
 
 
-def _reason(error: Exception) -> str:
-    """Return why a text is no JSON."""
-    return getattr(error, "msg", None) or "too deep or too large"
-
-
 def object_of(data: bytes) -> dict[str, Any] | None:
     """Return the JSON object that bytes hold; None if they hold something else."""
     try:
@@ -157,6 +163,19 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     part = raw[: 4 * limit]
     text = (part if isinstance(part, str) else part.decode("utf-8", "replace")).rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def place_of_number(number: int | str, width: int, error: Callable[[str], InputError]) -> int:
+    """Return the position (from 0) of a column by its number, from 1, or from -1 backwards."""
+    place = int(number) - 1 if int(number) > 0 else width + int(number)
+    if not 0 <= place < width or not int(number):
+        raise error(f"there is no column {number}; expected 1 to {width}")
+    return place
+
+
+def are_texts(value: Any) -> bool:
+    """Return True if this is a list of texts."""
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -222,10 +241,10 @@ def load(
     if packed.kind != "text":
         return packed
     notes: tuple[str, ...] = ()
-    marks = _BYTE_ORDER_MARKS.items()
-    marked = next((what for mark, what in marks if data.startswith(mark)), None)
-    if encoding is None and marked is not None:
-        encoding, notes = marked, (Recognised(f"{name}: {marked}, by its byte-order mark"),)
+    if encoding is None:
+        marks = _BYTE_ORDER_MARKS.items()
+        encoding = next((marked for mark, marked in marks if data.startswith(mark)), None)
+        notes = (Recognised(f"{name}: {encoding}, by its byte-order mark"),) if encoding else ()
     if encoding is None:
         data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
     else:
@@ -367,14 +386,13 @@ def _check_utf8(name: str, data: bytes) -> bytes:
     """Return the bytes unchanged if they are UTF-8; refuse others."""
     if data.isascii():
         return data
-    step = 1 << 24
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for begin in range(0, len(data), step):
-        pending = len(decoder.getstate()[0])
+    begin = 0
+    while begin < len(data):
+        end = begin + _BYTES_PER_READ
         try:
-            decoder.decode(data[begin : begin + step], final=begin + step >= len(data))
+            begin += codecs.utf_8_decode(data[begin:end], "strict", end >= len(data))[1]
         except UnicodeDecodeError as error:
-            place = begin - pending + error.start
+            place = begin + error.start
             if b"\x00" in data:
                 return data  # the caller reports a binary file
             raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -38,6 +39,7 @@ from probative.reading.annotations import (
 from probative.reading.columns import TAG
 from probative.reading.source import quoted
 from probative.reading.tables import (
+    NO_ROWS,
     Cells,
     Wanted,
     choose_columns,
@@ -131,11 +133,9 @@ def sides_from_frame(
     there = list(place)
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
-    names, unit, read = choose_columns(
-        wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
-    )
+    names, unit, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
     if not len(table):
-        raise InputError(f"{name}: the table has no rows; expected at least one")
+        raise InputError(f"{name}: {NO_ROWS}")
     contents = {}
     for column in read:  # a list holds the labels of one item
         values = table[:, place[column]].to_list()
@@ -179,11 +179,9 @@ class Sides:
         _, values = self.cells.columns[names[0]]
         several, task = self.options.multilabel, self.options.task
         if several is None and values and all(map(_is_written_list, values)):
-            raise self.error(
-                f"column {names[0]!r} holds lists written as text, such as {shown(values[0])}: "
-                f"sets of labels, or labels of tokens? expected multilabel=True (sets), "
-                f"multilabel=False (text), or JSON lines with lists"
-            )
+            problem = f"holds lists written as text, such as {shown(values[0])}"
+            expected = "expected multilabel=True (sets), multilabel=False (text), or JSON lines"
+            raise self._error_in(names[0], f"{problem}; {expected}")
         lists = [value for value in values if isinstance(value, (list, tuple))]
         texts = all(isinstance(text, str) for value in lists for text in value)
         if several or (several is None and lists and texts):
@@ -253,8 +251,7 @@ class Sides:
         codes, values = self.cells.columns[column]
         texts = texts_of(codes, values, partial(self._error_in, column), "row")
         written = {None: MISSING_GROUP, MISSING_GROUP: repr(MISSING_GROUP)}
-        names = [str(written.get(text, text)) for text in texts]
-        number, known = factorise_each(names, len(names))
+        number, known = factorise_each((str(written.get(t, t)) for t in texts), len(texts))
         return RowGroups(column, number[codes], tuple(known))
 
     def _refuse_breaks(self) -> None:
@@ -289,20 +286,16 @@ class Sides:
 
     def _keys(self) -> RowIds:
         """Return the ids of the rows by the columns that tables are joined by."""
-        key = self.options.key
-        there = self.cells.columns
-        absent = next((column for column in key if column not in there), None)
-        if absent is not None:
-            what = f"there is no column {absent!r} to join by (key=)"
-            raise self.error(f"{what}; expected it in every table")
-        texts = []
+        key, texts = self.options.key, []
         for column in key:
-            codes, values = there[column]
+            if column not in self.cells.columns:
+                what = f"there is no column {column!r} to join by (key=)"
+                raise self.error(f"{what}; expected it in every table")
+            codes, values = self.cells.columns[column]
             own = _texts_or_none(values)
             if own is None:
-                what = f"column {column!r} holds lists or objects"
-                raise self.error(f"{what}; expected ids to join by (key=)")
-            without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
+                raise self._error_in(column, "holds lists or objects; expected ids (key=)")
+            without = int(np.count_nonzero(np.array([text is None for text in own])[codes]))
             if without:
                 problem = f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}"
                 raise self.error(f"{problem}; expected an id in every row")
@@ -342,23 +335,22 @@ class Sides:
 
     def _likeliest(self, names: Sequence[str]) -> Any:
         """Return the class of the largest number in each row; classes are column names."""
-        numbers = np.stack([self._numbers(name) for name in names], axis=1)
-        best = numbers.argmax(axis=1).astype(np.int32)
-        ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
+        numbers = np.stack([self._numbers(name) for name in names])
+        ties = int(np.count_nonzero((numbers == numbers.max(axis=0)).sum(axis=0) > 1))
         code, classes = coded(names)
-        what = f"the likeliest of the columns {quoted(names)}"
-        side = self._filled(Labels(self.name, code[best], classes), names[0], what)
+        labels = Labels(self.name, code[numbers.argmax(axis=0)], classes)
+        side = self._filled(labels, names[0], f"the likeliest of the columns {quoted(names)}")
         tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
         return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))
 
     def _numbers(self, name: str) -> Any:
         codes, values = self.cells.columns[name]
-        numbers = np.array([_number(value) for value in values])
-        wrong = np.flatnonzero(~np.isfinite(numbers)[codes])
+        numbers = np.array([_number(value) for value in values])[codes]
+        wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
             value = values[codes[wrong[0]]]
             raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "a probability"))
-        return numbers[codes]
+        return numbers
 
     # --- Tags
 
@@ -382,8 +374,7 @@ class Sides:
         document, words = self._beside(_DOCUMENT), self._beside(_TOKEN)
         sentences = numbers = None
         if words is not None:
-            codes, values = self.cells.columns[words]
-            tokens = ["" if values[c] is None else str(values[c]) for c in codes.tolist()]
+            tokens = _written(self.cells, words)
             sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
         if document is not None:
             opening = self.cells.columns[document][0][first[:-1]]
@@ -397,9 +388,8 @@ class Sides:
                 problem = f"row {row} is {group!r}, and its sentence began as another group"
                 raise self._error_in(groups.column, f"{problem}; expected one group per sentence")
             groups = replace(groups, codes=own)
-        return Text(
-            self.name, first, document=numbers, sentences=sentences, parted_by=how, groups=groups
-        )
+        known: dict[str, Any] = {"document": numbers, "sentences": sentences, "groups": groups}
+        return Text(self.name, first, parted_by=how, **known)
 
     def _begins(self, name: str) -> tuple[Any, str]:
         """Return True for every row that begins a sentence, and how sentences are separated."""
@@ -430,12 +420,9 @@ class Sides:
         if self.cells.breaks:
             begins[list(self.cells.breaks)] = True
             return begins, "sentences by empty lines"
-        _, values = self.cells.columns[name]
-        raise self.error(
-            f"column {name!r} holds tags ({tags_reason(values)}), but nothing separates "
-            "sentences; expected empty lines between them, a column of sentences (unit_column=), "
-            "or task='labels'"
-        )
+        problem = f"holds tags ({tags_reason(self.cells.columns[name][1])})"
+        expected = "expected empty lines, a column of sentences (unit_column=) or task='labels'"
+        raise self._error_in(name, f"{problem}, but nothing separates sentences; {expected}")
 
     def _beside(self, kind: re.Pattern[str]) -> str | None:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
@@ -530,9 +517,12 @@ def _number(value: Any) -> float:
 def _texts(source: Source) -> Sequence[str]:
     """Return the texts of the items from the first column with a usual name of texts."""
     for name in TEXT_COLUMNS:
-        try:
-            codes, values = read_cells(source, Wanted([name])).columns[name]
-        except InputError:
-            continue
-        return ["" if values[code] is None else str(values[code]) for code in codes.tolist()]
+        with suppress(InputError):
+            return _written(read_cells(source, Wanted([name])), name)
     return ()
+
+
+def _written(cells: Cells, column: str) -> list[str]:
+    """Return the cells of a column as texts, "" for a missing one."""
+    codes, values = cells.columns[column]
+    return ["" if values[code] is None else str(values[code]) for code in codes.tolist()]

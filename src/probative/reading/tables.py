@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,12 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import Column
 from probative.reading.annotations import TEXT_COLUMNS
-from probative.reading.source import LARGEST, Source
+from probative.reading.source import LARGEST, Source, place_of_number
 from probative.tables.engines import check_column
 from probative.tables.engines import listed as listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -41,6 +42,7 @@ DETAILS = (
     *("meta", "metadata", "info", "extra", "options", "spans", "entities", "tokens", "words"),
     *("accept", "relations", "probabilities", "probs", "scores", "logits", "messages", "input"),
 )
+NO_ROWS = "the table has no rows; expected at least one"
 _LINES_PER_BLOCK = 4096  # JSON lines that are parsed at once
 _SEPARATOR = ",\n"  # the line end makes sure that no string spans two lines
 _SPACED = re.compile(r'"\s+:')
@@ -93,13 +95,18 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
         from probative.reading.database import read_parquet_cells
 
         cells = read_parquet_cells(source, wanted)
-    elif source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
+    elif is_json(source):
         cells = _json_lines(source, wanted)
     else:
         cells = _delimited(source, wanted)
     if not len(cells):
-        raise source.error("the table has no rows; expected at least one")
+        raise source.error(NO_ROWS)
     return cells
+
+
+def is_json(source: Source) -> bool:
+    """Return True if the content begins like JSON lines or a JSON list of objects."""
+    return source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source)
 
 
 def is_list_of_objects(source: Source) -> bool:
@@ -207,29 +214,20 @@ def refuse_records(
 
 
 def _delimited(source: Source, wanted: Wanted) -> Cells:
-    """Read CSV or TSV with Python's reader; nothing is skipped, guessed or converted."""
+    """Read the columns of CSV or TSV; decide if its first line names them."""
     kind, dialect = dialect_of(source, comments=wanted.comments)
-    text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
-    lines = _Uncommented(text) if wanted.comments else text
-    limit = csv.field_size_limit(LARGEST)
-    reader = csv.reader(lines, **dialect)
-    place = lines if isinstance(lines, _Uncommented) else reader
     breaks: dict[int, int] = {}
-    try:
-        first = next((cells for cells in reader if cells), [])
-        wanted, there, is_header = _resolve_numbers(source, wanted, first)
-        if is_header:
-            refuse_twins(source, first, place.line_num)
-        names, unit, asked = choose_columns(wanted, there, source.error)
-        contents = {name: Column() for name in asked}
-        takers = [(there.index(name), column.add) for name, column in contents.items()]
-        for cells in _rows(source, reader, place, len(first), breaks):
-            for at, add in takers:
-                add(cells[at])
-    except csv.Error as error:
-        raise source.error(f"{error}; expected {kind.upper()}", place.line_num) from None
-    finally:
-        csv.field_size_limit(limit)
+    rows = delimited_rows(source, kind, dialect, comments=wanted.comments, breaks=breaks)
+    line, first = next(rows, (0, []))
+    wanted, there, is_header = _resolve_numbers(source, wanted, first)
+    if is_header:
+        refuse_twins(source, first, line)
+    names, unit, asked = choose_columns(wanted, there, source.error)
+    contents = {name: Column() for name in asked}
+    takers = [(there.index(name), column.add) for name, column in contents.items()]
+    for _, cells in rows:
+        for at, add in takers:
+            add(cells[at])
     columns = _codes_and_values(contents)
     above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
     reason = None
@@ -242,23 +240,6 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
             columns[name] = np.insert(codes, 0, values.index(above[name])), values
         breaks = {row + 1: line for row, line in breaks.items()}
     return Cells(kind, names, unit, columns, breaks, reason, wanted.group)
-
-
-class _Uncommented:
-    """The lines of a text without comments; `line_num` counts all lines."""
-
-    def __init__(self, text: Iterable[str]):
-        self._lines, self.line_num = iter(text), 0
-
-    def __iter__(self) -> _Uncommented:
-        return self
-
-    def __next__(self) -> str:
-        for line in self._lines:
-            self.line_num += 1
-            if not line.startswith("#"):
-                return line
-        raise StopIteration
 
 
 def _resolve_numbers(
@@ -285,14 +266,12 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
     """Return the position (from 0) of a column that is requested by number; None for a name."""
     if column is None or not is_number(column):
         return None
-    place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
-    there, named = 0 <= place < len(first), column in first and header is not False
-    if named and header is None and there:
+    if column not in first or header is False:
+        return place_of_number(column, len(first), source.error)
+    if header is None and 0 < abs(int(column)) <= len(first):
         problem = f"{column!r} is the name of a column and could be the number of one"
         raise source.error(f"{problem}; expected header=True (names) or header=False (numbers)")
-    if not named and not there:
-        raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
-    return None if named else place
+    return None
 
 
 def _is_header(
@@ -337,23 +316,50 @@ def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str
     return "csv", {"delimiter": delimiter, "strict": True}
 
 
-def _rows(
-    source: Source, reader: Any, place: Any, width: int, breaks: dict[int, int]
-) -> Iterator[list[str]]:
-    """Yield the rows below the header, all of its width; record empty lines in `breaks`."""
-    empty = number = 0  # first line of the current run of empty lines; number of rows so far
-    for cells in reader:
-        if not cells or (len(cells) != width and not any(map(str.strip, cells))):
-            empty = empty or place.line_num
-            continue
-        if empty:
-            breaks[number], empty = empty, 0
-        if len(cells) != width:
-            comment = " (or comments=True, if # starts a comment)" if cells[0][:1] == "#" else ""
-            problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}"
-            raise source.error(f"{problem}, as in the header{comment}", place.line_num)
-        yield cells
-        number += 1
+def delimited_rows(
+    source: Source,
+    kind: str,
+    dialect: dict[str, Any],
+    *,
+    comments: bool = False,
+    breaks: dict[int, int] | None = None,
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of CSV or TSV with their lines, all as wide as the first, none converted."""
+    # ``breaks`` gets the first line of every run of empty lines, by the row that follows it
+    passed_over = 0  # lines that are comments
+
+    def uncommented() -> Iterator[str]:
+        nonlocal passed_over
+        for line in text:
+            if line.startswith("#"):
+                passed_over += 1
+            else:
+                yield line
+
+    text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
+    limit = csv.field_size_limit(LARGEST)
+    reader = csv.reader(uncommented() if comments else text, **dialect)
+    width = empty = number = 0  # of the first row; first line of a run of empty lines; of rows
+    try:
+        for cells in reader:
+            line = reader.line_num + passed_over
+            if not cells or (width and len(cells) != width and not any(map(str.strip, cells))):
+                empty = empty or line
+                continue
+            if breaks is not None and width and empty:
+                breaks[number - 1] = empty
+            empty, width = 0, width or len(cells)
+            if len(cells) != width:
+                comment = " (or comments=True, if # starts a comment)" * (cells[0][:1] == "#")
+                problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}"
+                raise source.error(f"{problem}, as in the header{comment}", line)
+            yield line, cells
+            number += 1
+    except csv.Error as error:
+        line = reader.line_num + passed_over
+        raise source.error(f"{error}; expected {kind.upper()}", line) from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 # --- JSON lines
@@ -420,7 +426,7 @@ def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
                 raise source.error(f"item {number} is {shown(record)}; expected an object")
         yield items
         return
-    lines = source.data.decode().split("\n")
+    lines = source.data.decode("utf-8", "replace").split("\n")
     for first in range(0, len(lines), _LINES_PER_BLOCK):
         some = lines[first : first + _LINES_PER_BLOCK]
         block = [bare for line in some if (bare := line.strip(" \t\r"))]
@@ -449,8 +455,8 @@ def _together(lines: list[str]) -> list[dict[str, Any]] | None:
 
 
 def objects_of(source: Source) -> list[dict[str, Any]]:
-    """Return the objects of JSON lines, each a row of a table."""
-    return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
+    """Return the objects of JSON lines or of a JSON list, each a row of a table."""
+    return list(chain.from_iterable(_blocks(source)))
 
 
 def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,16 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.reading.annotations import Labels, Spans, Tagged, Text, coded, spans_from_sets
+from probative.reading.annotations import (
+    Labels,
+    Spans,
+    Tagged,
+    Text,
+    coded,
+    offsets,
+    spans_from_sets,
+)
+from probative.reading.lines import ACCEPTED
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
     TOKENS,
@@ -25,7 +34,7 @@ from probative.reading.rows import (
     rows_of_file,
     side_of_rows,
 )
-from probative.reading.source import Source, is_brat_folder, load, snippet, some_of
+from probative.reading.source import Source, are_texts, is_brat_folder, load, snippet, some_of
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
@@ -36,7 +45,6 @@ if TYPE_CHECKING:
 
 
 _JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
-_ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 
 
 # --- Prodigy: choices in lines (`accept`)
@@ -48,10 +56,10 @@ def read_choices(opened: Input) -> Labels | LabelSets:
     chosen, refused = [], []
     for number, record in source.json_lines():
         labels = record.get("accept")
-        if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
+        if not are_texts(labels):
             raise source.error(f"'accept' is {shown(labels)}; expected a list of labels", number)
         text = record.get("text")
-        if record.get("answer", _ACCEPTED) != _ACCEPTED:
+        if record.get("answer", ACCEPTED) != ACCEPTED:
             refused.append((number, record["answer"]))
         chosen.append((text if isinstance(text, str) else "", labels))
     if refused:
@@ -243,8 +251,7 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
         value: Any = given if isinstance(given, dict) else {}
         start, end, labels = value.get("start"), value.get("end"), value.get("labels")
         whole = type(start) is int and type(end) is int  # True and False are none
-        names = isinstance(labels, list) and labels and all(isinstance(x, str) for x in labels)
-        if not whole or not names:
+        if not whole or not labels or not are_texts(labels):
             expected = "expected whole numbers start and end, and a list of labels"
             raise source.error(f"task {task.name} has {shown(value)}; {expected}")
         if not 0 <= start < end <= len(task.text):
@@ -263,7 +270,7 @@ def _choices(source: Source, task: _Task) -> list[str]:
     labels: list[str] = []
     for value in _values(task, "choices"):
         chosen = value.get("choices") if isinstance(value, dict) else None
-        if not isinstance(chosen, list) or not all(isinstance(x, str) for x in chosen):
+        if not are_texts(chosen):
             raise source.error(f"task {task.name} has {shown(value)}; expected a list of choices")
         labels += chosen
     return labels
@@ -309,7 +316,7 @@ def read_brat(opened: Input) -> Spans:
             rows.append((number, places[0][0], places[-1][1], *codes))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 5)
     count = len(annotations)
-    first = np.concatenate([[0], np.cumsum([len(content) for content in contents])])
+    first = offsets(list(map(len, contents)))
     numbers, sentences = np.arange(count, dtype=np.int32), contents if texts else None
     text = Text(path, first, document=numbers, sentences=sentences, names=tuple(annotations))
     how = f"{path}: folder of brat, {count} documents, entities by their characters"

@@ -35,7 +35,9 @@ from probative.reading.source import load
 from probative.reading.table_sides import is_beside
 from probative.reading.tables import (
     PREDICTED_NAMES,
+    delimited_rows,
     dialect_of,
+    is_json,
     is_list_of_objects,
     listed,
     objects_of,
@@ -282,29 +284,14 @@ def _rows_of_table(
     source: Source, *, comments: bool = False
 ) -> tuple[str, str, list[str], list[list[Any]]]:
     """Return the kind of a table, its delimiter, its columns and its rows."""
-    is_list = is_list_of_objects(source)
-    if is_list or source.data[:1000].lstrip().startswith(b"{"):
-        records = source.document if is_list else objects_of(source)
-        if not all(isinstance(record, dict) for record in records):
-            raise source.error(
-                "is a list with other values than objects; expected one object per row"
-            )
+    if is_json(source):
+        records = objects_of(source)
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
-        return ("json" if is_list else "jsonl"), ",", names, rows
+        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
     kind, dialect = dialect_of(source, comments=comments)
-    text = io.StringIO(source.data.decode(), newline="")
-    lines = (line for line in text if not (comments and line.startswith("#")))
-    try:
-        names, *body = (row for row in csv.reader(lines, **dialect) if row)
-    except csv.Error as error:
-        raise source.error(f"{error}; expected {kind.upper()}") from None
-    for number, row in enumerate(body, start=1):
-        if len(row) != len(names):
-            raise source.error(
-                f"row {number} has {len(row)} cells; expected {len(names)}, as in the first line"
-            )
-    return kind, str(dialect["delimiter"]), names, body
+    (_, names), *body = delimited_rows(source, kind, dialect, comments=comments)
+    return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
 
 
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
