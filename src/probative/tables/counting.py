@@ -16,7 +16,6 @@ from probative.errors import InputError, suggestion
 from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
-    ALL,
     HELD,
     NUMBER,
     LabelColumn,
@@ -51,6 +50,7 @@ _ON_NULL = ("error", "drop", "negative")
 _MOST_CELLS = 1_000_000  # distinct rows; columns of labels have fewer
 _MOST_KINDS = 2_000_000  # distinct units that leave an engine
 _FIRST_FINENESS = 4.0  # bins per standard deviation of a number of items; halved as needed
+_MOST_HALVINGS = 30  # after which a number of less than 2**56 items has a single bin
 _MOST_EXAMPLES = 5  # labels listed in a note
 _GOLD = "gold"
 
@@ -470,7 +470,7 @@ class _Counted:
         group = [at.get(key) for key in keys]
         labels = [positive] * size
         if positive is None:
-            labels = [None if label == ALL else str(label) for label in rows["label"]]
+            labels = [str(label) if label else None for label in rows["label"]]  # `ALL` is empty
         # every row counts once: refuse a table that changed between its two queries
         whole = np.array([label == positive for label in labels], dtype=bool)
         seen, expected = int((number * sums[:, 0] * whole).sum()), int(self.cells.number.sum())
@@ -495,13 +495,20 @@ class _Counted:
         self, groups: list[str], positive: str | None
     ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.int64]]:
         """Merge units that are nearly alike, because there are too many distinct ones."""
-        systems, fineness = len(self.asked.systems), _FIRST_FINENESS
+        systems = len(self.asked.systems)
         if systems > 2:
             raise InputError(
                 f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
             )
-        while len((rows := self._kinds_of_units(groups, positive, fineness))[NUMBER]) > _MOST_KINDS:
-            fineness /= 2
+        for halvings in range(_MOST_HALVINGS + 1):
+            rows = self._kinds_of_units(groups, positive, _FIRST_FINENESS / 2**halvings)
+            if len(rows[NUMBER]) <= _MOST_KINDS:
+                break
+        else:
+            raise InputError(
+                f"unit: more than {_MOST_KINDS:,} kinds of units, even if those that are nearly "
+                f"alike are merged; expected fewer groups or classes"
+            )
         kind, sums, number, lost = units_alike(rows, systems)
         self.notes.append(
             f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "

@@ -337,14 +337,14 @@ def _sorting(key: Hashable) -> list[tuple[int, Any]]:
 # Every case as a sum of `statistics_of`, for one and for two systems: those that may differ within
 # a merged kind, and those that may not.
 _FREE = {
-    1: {"rows": "+rows", "tp": "+t0", "fp": "+p0 -t0", "fn": "+pos -t0"},
+    1: {"tp": "+t0", "fp": "+p0 -t0", "fn": "+pos -t0", "tn": "+rows -pos -p0 +t0"},
     2: {
-        "rows": "+rows",
         "c2": "+t1 -t0_1",
         "c3": "+p1 -t1 -p0_1 +t0_1",
         "c4": "+t0_1",
         "c5": "+p0_1 -t0_1",
         "c6": "+pos -t0 -t1 +t0_1",
+        "c7": "+rows -pos -p0 +t0 -p1 +t1 +p0_1 -t0_1",
     },
 }
 _FIXED: dict[int, dict[str, str]] = {1: {}, 2: {"dt": "+t0 -t1", "df": "+p0 -t0 -p1 +t1"}}
@@ -358,7 +358,8 @@ def _signs(terms: str) -> dict[str, int]:
 def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
     """Return the query that merges units that nearly agree: their number and their sums."""
     # ``fineness`` is the number of bins per standard deviation of a number n of independent items,
-    # which is sqrt(n). Small numbers have bins of their own.
+    # which is sqrt(n). Small numbers have bins of their own. Of all classes together, "true
+    # negatives" may be below 0.
     import narwhals as nw
 
     free, fixed = _FREE[systems], _FIXED[systems]
@@ -368,7 +369,7 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     ]
     split = by_unit.select(*keys, *parts)
     numbers = {n: nw.col(f"_{n}") for n in free}
-    roots = {n: own.cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
+    roots = {n: own.abs().cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
     bins = [own.cast(nw.Int64).alias(f"bin_{n}") for n, own in roots.items()]
     split = split.with_columns(*bins, *((x * x).alias(f"own_{n}") for n, x in numbers.items()))
     kinds = [*keys, *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
