@@ -33,7 +33,6 @@ from probative.matching.outputs import (
     RunGroup,
     SystemOutputs,
     check_reading,
-    group_runs,
     how_to_read,
     like_gold,
     name_of,
@@ -96,18 +95,13 @@ def _join_by_key(
     gold: Side, systems: Sequence[Any], options: ReadingOptions
 ) -> tuple[Side, list[Any], list[str]]:
     """Return gold and the systems with the same rows in the same order, and notes."""
-    sides = [gold, *systems]
-    number: dict[str, int] = {}  # of every id, one numbering for all sides
-    codes = []
+    sides: list[Any] = [gold, *systems]
     for side in sides:
         if not isinstance(side.aligned, RowIds):
-            raise InputError(
-                f"key: {side.name} is no table; expected tables with these columns", None
-            )
-        numbers = [number.setdefault(name, len(number)) for name in side.aligned.names]
-        codes.append(np.array(numbers, dtype=np.int64)[side.aligned.codes])
-    n_ids, names = len(number), list(number)
-    held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
+            raise InputError(f"key: {side.name} is no table; expected tables with these columns")
+    names, numbers = union([side.aligned.names for side in sides])
+    codes = [number[side.aligned.codes] for side, number in zip(sides, numbers, strict=True)]
+    held = np.stack([np.bincount(own, minlength=len(names)) for own in codes])
     answer = held[0] > 0
 
     def told(ids: NDArray[np.bool_]) -> tuple[int, tuple[str, ...]]:
@@ -125,7 +119,7 @@ def _join_by_key(
     order = codes[0][kept[codes[0]]]  # of gold
     joined = []
     for side, own in zip(sides, codes, strict=True):
-        place = np.full(n_ids, -1, dtype=np.int64)
+        place = np.full(len(names), -1, dtype=np.int64)
         place[own] = np.arange(len(own))
         joined.append(_in_places(side, place[order]))
     return joined[0], joined[1:], notes
@@ -170,9 +164,8 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         if len(other):
             k = int(other[0])
             raise InputError(
-                f"{len(other)} of {len(log)} samples have another number of gold items (tp + fn) "
-                f"than in {first.name}, such as {first.samples[k][:40]!r}: "
-                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same gold",
+                f"sample {first.samples[k][:40]!r} has tp + fn = {log.tp[k] + log.fn[k]}, but "
+                f"{there[k]} in {first.name}; expected the same gold",
                 log.name,
             )
     alarms = np.max([log.fp for log in logs], axis=0)
@@ -283,11 +276,11 @@ class Matched:
 
     def gave_the_same(self, i: int, j: int) -> bool:
         """Return True if two systems gave the same outputs as read, not only the same counts."""
-        # labels that all count as "no" may differ, and so may spans right by a lenient rule
-        if not np.array_equal(self.items.says[i], self.items.says[j]):
+        # labels that all count as "no" may differ, and so may spans right by a lenient rule; of
+        # scores, only the sums of units may be known
+        summed = getattr(self.items, "sizes", None) is not None
+        if summed or not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
-        if getattr(self.items, "sizes", None) is not None:
-            return False  # only the sums of units are known
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
         a, b = self.systems[i], self.systems[j]
@@ -355,22 +348,19 @@ def match_inputs(
     if logs is not None:
         answer, given = logs
     elif systems:
-        shared = len(columns) - len(systems) if choices.key else 0
-        if shared > 0:  # the gold table holds the first systems too
-            systems = [*[gold] * shared, *systems]
+        shared = max(0, len(columns) - len(systems)) if choices.key else 0
+        systems = [*[gold] * shared, *systems]  # the gold table may hold the first systems too
         joined = read_joined(gold, systems, options, choices) if choices.key else None
         if joined is None:
             refuse_engine(choices, single=False)
         answer, given = joined or read_apart(gold, systems, options, choices)
-        if shared > 0:
+        if shared:
             given = [replace(s, name=str(c)) for s, c in zip(given, columns, strict=True)]
     elif choices.run_column is not None:
         answer, given = read_runs_together(gold, options, choices)
     else:
-        together = replace(options, probability_columns=tuple(choices.probability_columns))
-        counted, answer, given = _read_together(
-            gold, together, choices.gold_column, columns, choices
-        )
+        own = replace(options, probability_columns=tuple(choices.probability_columns))
+        counted, answer, given = _read_together(gold, own, choices.gold_column, columns, choices)
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
     if logs is not None or not systems:
@@ -378,12 +368,10 @@ def match_inputs(
     outputs = [output for system in given for output in system.outputs]
     if answer.task == "samples":
         if any(system.runs is not None for system in given):
-            raise InputError(
-                f"runs: {name_of(answer)} is a log of samples; expected gold, or only runs"
-            )
+            what = f"runs: {name_of(answer)} is a log of samples"
+            raise InputError(f"{what}; expected gold, or only runs")
         return _samples([answer, *outputs], names, choices)
-    called = name_systems(names, [system.name for system in given])
-    groups, named = group_runs(given, called)
+    groups, named = _group_runs(given, names)
     try:
         how = _How(find_positive, all_there, same_labels)
         matched = _match(answer, outputs, named, choices, how)
@@ -421,7 +409,7 @@ def _match_graded(
     table, *others = inputs
     if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     columns = [str(column) for column in choices.score_columns]
     # columns of scores are read as labels, blank cells as missing
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
@@ -451,26 +439,20 @@ def _match_graded(
         else:
             _, answer, given = _read_together(table, cells, columns[0], columns, choices)
         notes = _reason(answer)
-        given = [
-            replace(system, outputs=[scores_of_labels(own) for own in system.outputs])
-            for system in given
-        ]
+        given = [replace(s, outputs=list(map(scores_of_labels, s.outputs))) for s in given]
     if choices.human is not None:
         given = _with_human(table, given, cells, wanted)
-    called = name_systems(names, [system.name for system in given])
-    return _graded(given, called, choices, notes)
+    return _graded(given, names, choices, notes)
 
 
 def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:
     """Match the scores of a table that was summed by unit."""
     from probative.matching.scores import summed_items
     from probative.reading.scores import Graded
-    from probative.tables.scores import range_of
 
     if choices.human is not None:
         raise InputError("human: corrects single items; expected scores by item, not sums of units")
-    range_ = summed.range if choices.range is None else range_of(choices.range)
-    items, notes = summed_items(summed, range_)
+    items, notes = summed_items(summed, choices.range)
     called = name_systems(names, list(summed.names))
     pairs = zip(called, items.says, strict=True)
     sides = [Graded(name, own, units=items.unit) for name, own in pairs]
@@ -501,10 +483,8 @@ def _with_human(
                 raise InputError(f"human: has no scores of {system.name!r}; expected every system")
             lists, runs = len(known[system.name]), len(system.outputs)
             if lists != runs:
-                raise InputError(
-                    f"human: {lists} lists for {system.name!r}, which has {runs} runs; expected "
-                    f"one per run, because people judge its outputs"
-                )
+                what = f"human: {lists} lists for {system.name!r}, which has {runs} runs"
+                raise InputError(f"{what}; expected one per run, because people judge its outputs")
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
         _, of_runs = read_runs_together(choices.human, plain, choices)
@@ -522,20 +502,33 @@ def _with_human(
 
 def _graded(
     given: Sequence[SystemOutputs],
-    called: tuple[str, ...],
+    names: Sequence[str] | None,
     choices: ReadingOptions,
     notes: Sequence[str],
 ) -> Matched:
     """Match the scores of systems, or of their runs, on the same items."""
     from probative.matching.scores import match_scores
-    from probative.tables.scores import range_of
 
-    groups, named = group_runs(given, called)
+    groups, named = _group_runs(given, names)
     sides = [own for system in given for own in system.outputs]
-    given_range = getattr(choices, "range", None)
-    said, range_ = given_range is not None, range_of(given_range)
-    items, sides, of_items = match_scores(sides, named, range_, said=said)
+    items, sides, of_items = match_scores(sides, named, getattr(choices, "range", None))
     return _of_scores(items, sides, named, [*notes, *of_items], runs=groups)
+
+
+def _group_runs(
+    given: Sequence[SystemOutputs], names: Sequence[str] | None
+) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
+    """Return the runs of each system, none if no output was given as a run; and all names."""
+    called = name_systems(names, [system.name for system in given])
+    if all(system.runs is None for system in given):
+        return (), called
+    groups, at = [], 0
+    for name, system in zip(called, given, strict=True):
+        n = len(system.outputs)
+        runs = system.runs or ("run 1",)
+        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
+        at += n
+    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
 
 
 class _How(NamedTuple):
@@ -653,28 +646,19 @@ def _human_of_logs(
 
     log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
     if not isinstance(log, Samples):
-        raise InputError(
-            "human: is no log; expected JSON lines with id, score and model, as the names of the "
-            "systems",
-            human,
-        )
+        raise InputError("human: is no log; expected JSON lines with id, score and model", human)
     known = {own.system: own for own in log.logs}
     place = {sample: i for i, sample in enumerate(samples)}
     found = []
     for name in named:
         own = known.get(name)
         if own is None:
-            there = ", ".join(map(str, known))
-            raise InputError(
-                f"human: has no scores of {name!r}, only of {there}; expected every system", human
-            )
+            what = f"human: has no scores of {name!r}, only of {', '.join(map(str, known))}"
+            raise InputError(f"{what}; expected every system", human)
         strange = [sample for sample in own.samples if sample not in place]
         if strange:
-            raise InputError(
-                f"human: {len(strange):,} ids are not among those of the judge, such as "
-                f"{strange[0][:40]!r}; expected the same items",
-                human,
-            )
+            what = f"human: {len(strange):,} ids are not among those of the judge"
+            raise InputError(f"{what}, such as {strange[0][:40]!r}; expected the same items", human)
         values = np.full(len(samples), np.nan)
         places, item = np.unique([place[sample] for sample in own.samples], return_inverse=True)
         values[places] = mean_answers(own.name, np.asarray(own.values), item).values
@@ -719,7 +703,7 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
-    groups, named = group_runs(given, tuple(system.name for system in given))
+    groups, named = _group_runs(given, None)
     matched = _samples([file for system in given for file in system.outputs], named, choices)
     return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
 

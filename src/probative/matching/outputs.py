@@ -414,21 +414,6 @@ def read_runs_together(
     return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
 
 
-def group_runs(
-    given: Sequence[SystemOutputs], called: tuple[str, ...]
-) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
-    """Return the runs of each system, none if no output was given as a run; and all names."""
-    if all(system.runs is None for system in given):
-        return (), called
-    groups, at = [], 0
-    for name, system in zip(called, given, strict=True):
-        n = len(system.outputs)
-        runs = system.runs or ("run 1",)
-        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
-        at += n
-    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
-
-
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:
     """Merge notes that several runs share into one each."""
     if not groups:
