@@ -186,30 +186,28 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
+    first = logs[0]
+    unit = items.unit if items.n_units < len(first) else None
+    if first.counted:  # a log of counts does not show which findings these were
+        unit = np.zeros(0, dtype=np.int32)
 
-    def side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+    def side(log: Log, answers: Sequence[str]) -> Labels:
         texts = [record.text for record in log.records]
         return Labels(log.name, *coded(answers), units=unit, texts=lambda: texts)
 
     def shortened(text: str) -> str:
         return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
 
-    first = logs[0]
-    if first.counted:  # a log of counts does not show which findings these were
-        return side(first, (), np.zeros(0, dtype=np.int32)), ()
-    unit = items.unit if items.n_units < len(first) else None
-    targets = [shortened(record.target) or RIGHT for record in first.records]
-
     def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
-        if right:
-            return target
-        said = shortened(record.said)
-        return f"{said} ({WRONG})" if said == target else said or WRONG
+        said = target if right else shortened(record.said)
+        return f"{said} ({WRONG})" if said == target and not right else said or WRONG
 
-    return side(first, targets, unit), tuple(
-        side(log, list(map(answer, log.tp.tolist(), targets, log.records)), unit) for log in logs
-    )
+    if first.counted:
+        return side(first, ()), ()
+    targets = [shortened(record.target) or RIGHT for record in first.records]
+    given = (list(map(answer, log.tp.tolist(), targets, log.records)) for log in logs)
+    return side(first, targets), tuple(map(side, logs, given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -633,8 +631,7 @@ def _graded_samples(
     if human is not None:
         sides = with_human(sides, _human_of_logs(human, named, samples, choices))
     given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
-    notes = [note for file in files for note in file.notes]
-    return _graded(given, named, choices, notes)
+    return _graded(given, named, choices, [note for file in files for note in file.notes])
 
 
 def _human_of_logs(
@@ -691,14 +688,10 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
     given = []
     for name, own in systems.items():
         paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
-        files: list[Any] = []
-        for path in paths:
-            log: Any = annotations_of(path, path, options)
-            files.append(log)
+        files: list[Any] = [annotations_of(path, path, options) for path in paths]
+        for path, log in zip(paths, files, strict=True):
             if log.task != "samples":
-                raise InputError(
-                    "is no log of samples, and there is no gold; expected logs, or gold", path
-                )
+                raise InputError("is no log of samples, and there is no gold; expected one", path)
             if len(log.logs) > 1:
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)
@@ -748,8 +741,7 @@ def read_side(
     if answer is None or not is_path(path):
         return annotations_of(path, str(path), options)
     opened = open_input(path, options, data=data, limit=limit)
-    output = read(opened)
-    refuse_answer_again(opened, output, answer)
+    refuse_answer_again(opened, output := read(opened), answer)
     return output
 
 
@@ -788,9 +780,9 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
     if names is not None:
         if len(names) != len(usual):
             raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")
-        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-        if twice is not None:
-            raise InputError(f"names: {twice!r} twice; expected different ones")
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise InputError(f"names: {name!r} twice; expected different ones")
         return tuple(map(str, names))
     # files in different folders may have the same name
     return tuple(
@@ -819,13 +811,11 @@ def _labels(
             for s, n in zip(systems, names, strict=True)
         ]
         notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
+    columns = options.probability_columns
     for name, system in zip(names, systems, strict=True):
-        columns = options.probability_columns
         if columns and not set(gold.names) & set(system.names):
-            raise InputError(
-                f"{name}: the columns {', '.join(columns)} are not named after "
-                f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
-            )
+            what = f"{name}: the columns {', '.join(columns)} are not named after the classes of"
+            raise InputError(f"{what} gold ({', '.join(gold.names[:4])}); expected mapping=")
         notes += differ_in_writing(gold.names, system.names, name)
         if how.same_labels:
             refuse_other_labels(gold, system, name)
@@ -843,9 +833,9 @@ def _labels(
     items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
-    every = positive is None and not only and single
-    known_as: dict[str, Any] = {"positive": positive, "all_classes": every, "notes": tuple(notes)}
-    return Matched("labels", names, items, gold, tuple(systems), **known_as)
+    about: dict[str, Any] = {"all_classes": positive is None and not only and single}
+    about |= {"positive": positive, "notes": tuple(notes)}
+    return Matched("labels", names, items, gold, tuple(systems), **about)
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
@@ -864,8 +854,7 @@ def _entities(
     answer: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match tagged tokens or spans."""
-    scheme = options.scheme
-    reason = _reason(answer)
+    scheme, reason = options.scheme, _reason(answer)
     notes: list[str] = []
     sides: Sequence[Any] = (answer, *outputs)
     tagged: Sequence[Any] = ()
@@ -886,18 +875,9 @@ def _entities(
             refuse_other_labels(gold, system, name)
     chosen: dict[str, Any] = {"ignore_type": options.ignore_type, "only": options.only}
     items = match_spans(gold, *systems, rule=match_rule(options.match), **chosen)
-    notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
-    return Matched(
-        "entities",
-        names,
-        items,
-        gold,
-        tuple(systems),
-        tagged=tuple(tagged),
-        scheme=gold.scheme,
-        notes=(*reason, *notes_of_tags, *notes),
-        match=options.match,
-    )
+    notes = [*reason, *dict.fromkeys(note for side in spans for note in side.notes), *notes]
+    about: dict[str, Any] = {"tagged": tuple(tagged), "scheme": gold.scheme, "notes": tuple(notes)}
+    return Matched("entities", names, items, gold, tuple(systems), match=options.match, **about)
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:
@@ -919,9 +899,8 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     """Merge the runs of a system into one system that says in every unit what all runs say."""
     # Every item occurs once per run. Single items become units, because what several runs say about
     # the same item is not independent.
-    pooled = matched.items.pooled(group.places)
+    pooled, gold = matched.items.pooled(group.places), matched.gold
     averaged = matched.averaged[[group.places[0]]]
-    gold = matched.gold
     if matched.task in ("labels", "samples", "scores") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
     runs = [matched.systems[place] for place in group.places if matched.systems]
@@ -955,19 +934,14 @@ def by_class(matched: Matched) -> Matched:
     # a wrong answer is a miss of its target, and a false alarm of another target if it names that
     gold = matched.gold
     n, classes = len(gold), len(gold.names)
-    if not matched.systems or classes < 2:
-        raise InputError(
-            "average: 'macro' needs logs with targets of several classes; expected 'micro'"
-        )
-    if n < _FEWEST_SAMPLES_PER_CLASS * classes:
-        raise InputError(
-            f"average: 'macro' needs targets that are classes, and {n:,} samples have {classes:,} "
-            f"different ones; expected 'micro'"
-        )
+    few = not matched.systems or classes < 2
+    if few or n < _FEWEST_SAMPLES_PER_CLASS * classes:
+        what = "of several classes" if few else f"that are classes, but {classes:,} of {n:,} differ"
+        raise InputError(f"average: 'macro' needs targets {what}; expected 'micro'")
     items = match_labels(gold, *matched.systems, positive=None)
     notes = (*matched.notes, f"{classes:,} targets are the classes of macro averages")
-    averaged: dict[str, Any] = {"averaged": averaged_labels(items, None), "own_labels": False}
-    return replace(matched, task="labels", items=items, all_classes=True, notes=notes, **averaged)
+    matched = replace(matched, task="labels", all_classes=True, own_labels=False, notes=notes)
+    return replace(matched, items=items, averaged=averaged_labels(items, None))
 
 
 def unpooled(matched: Matched) -> Matched:
