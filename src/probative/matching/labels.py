@@ -299,10 +299,8 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
         way_out = "ignore_case=True" if cases else "mapping="
         problem = f"{name}: no gold label occurs, but {here!r} {found}"
         raise InputError(f"{problem}; expected the same labels, or {way_out}")
-    way_out = "ignoring case" if cases else "a mapping"
-    return [
-        f"{name}: {here!r} {found}, and counts as another label ({way_out} would make them one)"
-    ]
+    way_out = f"({'ignoring case' if cases else 'a mapping'} would make them one)"
+    return [f"{name}: {here!r} {found}, and counts as another label {way_out}"]
 
 
 def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
@@ -314,10 +312,8 @@ def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> 
         for label in system.names:
             there = known.get(_parts(label, sign), label) if sign in label else label
             if there != label:
-                problem = (
-                    f"{name}: {label!r} and {there!r} could be one set of labels or two labels"
-                )
-                raise InputError(f"{problem}; expected multilabel={sign!r}, or multilabel=False")
+                what = f"{name}: {label!r} and {there!r} could be one set of labels or two labels"
+                raise InputError(f"{what}; expected multilabel={sign!r}, or multilabel=False")
         if frozenset().union(*known) & (set(gold.names) | set(system.names)):
             taken = f"{name}: {next(iter(known.values()))!r} is taken for one label"
             return [f"{taken}, not for several with {sign!r} between"]

@@ -136,7 +136,8 @@ def summed_items(summed: SummedScores, given: Any) -> tuple[_ScoredItems, list[s
     sums: dict[str, Any] = {"sizes": summed.number, "squares": summed.squares}
     items = _ScoredItems(summed.sums, units, range_, summed.left_out, **sums)
     out = f"{summed.left_out:,} items are left out, because a system has no score of them"
-    read = f"{items.positives:,} items, summed by unit in the engine, so that none can be shown"
+    number = f"{items.positives:,} items"
+    read = f"{number}, summed by unit in the engine, so that no single item can be shown"
     notes = [Recognised(read), _words_of_range(range_, said=True)]
     return items, [out, *notes] if summed.left_out else notes
 
