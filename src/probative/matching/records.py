@@ -511,8 +511,8 @@ class MatchedRecords:
         absent = items.n_units - self._documents_with(items.answer | (kinds > 0))
         columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
         numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
-        rows = zip(items.labels, numbers, absent.tolist(), self.in_list.tolist(), strict=True)
-        counts = [FieldCounts(path, *own, None if listed else n) for path, own, n, listed in rows]
+        rows: Any = zip(items.labels, numbers, absent.tolist(), self.in_list.tolist(), strict=True)
+        counts = [FieldCounts(path, *[*own, None if many else n]) for path, own, n, many in rows]
         counts.sort(key=lambda own: (-own.errors, own.path))
         return [own for own in counts if own.in_gold or own.errors]
 
@@ -720,6 +720,6 @@ def survey_paths(records: Records) -> list[PathSummary]:
                 some.setdefault(leaf.key, leaf.value)
     found = []
     for path, number in sorted(types.items()):
-        forms, some = tuple(dict(number.most_common())), tuple(examples[path].values())
-        found.append(PathSummary(path, forms, documents[path], number.total(), some))
+        forms, shown = tuple(dict(number.most_common())), tuple(examples[path].values())
+        found.append(PathSummary(path, forms, documents[path], number.total(), shown))
     return found
