@@ -16,7 +16,7 @@ from probative.matching.schemes import (
     decode,
     decode_tags,
     encode,
-    invalid,
+    misplaced,
     recognise,
 )
 from probative.matching.spans import match_spans
@@ -123,7 +123,7 @@ def test_encode_then_decode_is_the_identity(name, sentence):
         if name == "ioe1" and repair == "strict":
             continue  # seqeval's reading of IOE1 loses a single token before a neighbour
         assert decode_tags([tags], scheme=name, repair=repair) == [spans]
-    assert invalid(tagged_from_lists("tags", [tags]), name) == 0
+    assert misplaced(tagged_from_lists("tags", [tags]), name, 0) == ([], 0)
 
 
 @given(sentence=apart_spans())
@@ -185,7 +185,7 @@ def test_numbered_begins_have_an_order():
 def test_invalid_tags_are_counted_and_said():
     tags = tagged_from_lists("tags", [["I-X", "O"], ["B-X", "I-Y"]])
     spans = decode(tags, scheme="iob2")
-    assert spans.repaired == invalid(tags, "iob2") == 2
+    assert spans.repaired == misplaced(tags, "iob2", 0)[1] == 2
     assert spans.notes[-1] == "tags: 2 tags out of place in iob2, read as conlleval does"
     assert (
         decode(tags, scheme="iob2", repair="strict")

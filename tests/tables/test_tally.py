@@ -189,7 +189,7 @@ def test_what_should_be_known_is_a_warning():
         ({"gold": "Y", "pred": "p"}, "gold: there is no column 'Y'; .* did you mean 'y'"),
         ({"gold": "y", "pred": "q"}, "pred: there is no column 'q'; expected one of y, p"),
         ({"gold": "y", "pred": "p", "by": "z"}, "by: there is no column 'z'"),
-        ({"gold": "y", "pred": "p", "positive": "ja"}, "there is no label 'ja'.*'no', 'yes'"),
+        ({"gold": "y", "pred": "p", "positive": "ja"}, "positive: unknown 'ja'; expected one of .*no, yes"),
         ({"gold": "y", "pred": "p", "unit": "doc"}, "unit: column 'doc' has missing labels: 1 of"),
         ({"gold": "y", "pred": "empty"}, "pred: column 'empty' has missing labels: 4 of 4"),
         ({"gold": "y", "pred": "empty", "on_null": "drop"}, "every row lacks a label"),
@@ -273,3 +273,30 @@ def test_too_many_kinds_of_units_keep_totals_and_the_exact_test(monkeypatch, sys
         for metric in ("f1", "recall", "accuracy"):
             expected = pv.randomization_test(all_units, metric).pvalue
             assert pv.randomization_test(ours, metric).pvalue == pytest.approx(expected, rel=1e-9)
+
+
+def _few_rows(seed, classes):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, classes, 200)
+    other = rng.integers(0, classes, 200)
+    given = np.where(rng.random(200) < 0.3, other, gold)
+    return pd.DataFrame({"y": gold, "a": given, "u": rng.integers(0, 50, 200)})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", [7, 25])
+def test_merged_units_have_counts_that_units_can_have(monkeypatch, seed, classes):
+    frame = _few_rows(seed, classes)
+    exact = count_table(frame, gold="y", systems=["a"], unit="u")
+    monkeypatch.setattr("probative.tables.counting._MOST_KINDS", 30)
+    merged = count_table(frame, gold="y", systems=["a"], unit="u")
+    assert "merged" in merged.notes[-1]
+    for label in [None, *exact.labels] if classes > 2 else [None]:
+        assert merged.counts(label=label).sum() == exact.counts(label=label).sum()
+    assert merged.n_units() == exact.n_units()
+
+
+def test_more_groups_than_kinds_of_units_are_refused(monkeypatch):
+    monkeypatch.setattr("probative.tables.counting._MOST_KINDS", 3)
+    with pytest.raises(InputError, match=r"unit: more than 3 kinds of units, even if .* merged"):
+        count_table(_few_rows(7, 3), gold="y", systems=["a"], unit="u")

@@ -158,15 +158,14 @@ def _records(opened: Input, _: str | None) -> FileCheck:
     except InputError as error:
         return FileCheck(source.name, "records", "records", {}, {}, (str(error),))
     facts: dict[str, Any] = {"documents": len(sides[0])}
-    problems: list[str] = []
+    problems: list[InputError] = []
     for side in sides:
         head = f"{side.name}: " if len(sides) > 1 else ""
         for what, which in (("missing", side.missing), ("repaired", side.repaired)):
             facts |= {f"{head}{what}": len(which)} if which else {}
-        problems += (
-            str(source.error(f"{head}{problem}; expected a JSON object", side.line_of(k)))
-            for k, problem in side.malformed.items()
-        )
+        for k, found in side.malformed.items():
+            problem = f"{head}{found}; expected a JSON object"
+            problems.append(source.error(problem, side.line_of(k)))
     listed = _listed(source.name, "outputs that are no objects", problems, len(problems))
     paths = tuple(survey_paths(sides[0]))
     notes = tuple(note for side in sides for note in side.notes)
@@ -206,8 +205,7 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
 def _facts_of(text: Text) -> dict[str, Any]:
     """Return the numbers of sentences, tokens and, if they are marked, documents."""
     facts = {"sentences": text.n_sentences, "tokens": text.n_tokens}
-    documents = None if text.document is None else int(text.document.max()) + 1
-    return facts if documents is None else {**facts, "documents": documents}
+    return facts if text.document is None else {**facts, "documents": int(text.document.max()) + 1}
 
 
 def _times(names: Sequence[str], codes: Any) -> dict[str, int]:
@@ -260,20 +258,18 @@ def _tags(
     name = scheme or recognise(tags)
     facts["scheme"] = name
     known = [prefix_of(tag) in SCHEMES[name].follow for tag in tags.names]
-    if not all(known):
-        unknown = [code for code, is_known in enumerate(known) if not is_known]
-        lines = []
-        for code in unknown[:_LISTED_PROBLEMS]:  # each with its first line
-            at = np.flatnonzero(tags.tags == code)
-            if len(at):
-                tag, times = repr(tags.names[code][:60]), f", {len(at)} times" * (len(at) > 1)
-                what = f"unknown tag {tag}{times}; expected a tag of {name}"
-                lines.append(tags.text.error(what, int(at[0])))
-        wrong += _listed(tags.text.name, "unknown tags", lines, len(unknown))
-        # read unknown tags as O, so that the other tags can still be checked
+    unknown = [code for code, is_known in enumerate(known) if not is_known]
+    lines = []
+    for code in unknown[:_LISTED_PROBLEMS]:  # each with its first line
+        at = np.flatnonzero(tags.tags == code)
+        if len(at):
+            tag, times = repr(tags.names[code][:60]), f", {len(at)} times" * (len(at) > 1)
+            what = f"unknown tag {tag}{times}; expected a tag of {name}"
+            lines.append(tags.text.error(what, int(at[0])))
+    wrong += _listed(tags.text.name, "unknown tags", lines, len(unknown))
+    if unknown:  # are read as O, so that the other tags can still be checked
         pairs = zip(tags.names, known, strict=True)
-        names = tuple(tag if is_known else "O" for tag, is_known in pairs)
-        tags = replace(tags, names=names)
+        tags = replace(tags, names=tuple(tag if is_known else "O" for tag, is_known in pairs))
     wrong += _listed(source.name, "tags out of place", *misplaced(tags, name, _LISTED_PROBLEMS))
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
@@ -352,9 +348,8 @@ def _schema_fields(
     if isinstance(node.get("properties"), Mapping):
         for key, below in node["properties"].items():
             own = f"{path}.{quoted(key)}" if path else quoted(key)
-            yield from _schema_fields(
-                below, root, own, required and key in node.get("required", ()), seen
-            )
+            always = required and key in node.get("required", ())
+            yield from _schema_fields(below, root, own, always, seen)
     elif "object" in names and path:
         yield _field(f"{path}{{}}", ("object",), False, f"--open-map {path}")
     if "items" in node:

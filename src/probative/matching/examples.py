@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from probative._validation import Array
     from probative.counts import Counts
     from probative.matching.matched import Matched
+    from probative.matching.records import MatchedRecords
 
 _PAIRS_WITH_EXAMPLES, _EXAMPLES_OF_A_PAIR = 3, 8
 _MOST_TOKENS_SHOWN = 300  # of a sentence
@@ -39,14 +40,14 @@ def examples_of(
         return ()  # counts alone have no text
     if matched.task in ("labels", "samples"):
         return _label_examples(matched, pairs)
+    pairs = pairs[:_PAIRS_WITH_EXAMPLES]
     if matched.records is not None:
-        shown = pairs[:_PAIRS_WITH_EXAMPLES]
-        return tuple(one for i, j in shown for one in _record_examples(matched, i, j))
+        return tuple(one for i, j in pairs for one in _record_examples(matched, i, j))
     examples: list[Example] = []
-    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
+    for i, j in pairs:
         paired = matched.items.paired(i, j, by="sentence")
         f1 = [_f1_by_unit(own) for own in (paired.a, paired.b)]
-        errors = [np.asarray(own.fp + own.fn).astype(int) for own in (paired.a, paired.b)]
+        errors = [_errors(own) for own in (paired.a, paired.b)]
         gap = f1[1] - f1[0]
         # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
@@ -60,9 +61,13 @@ def examples_of(
 
 def _f1_by_unit(counts: Counts) -> Array:
     """Return the F1 of every unit; 1 where nothing is there and nothing is returned."""
-    tp, errors = (np.asarray(count, dtype=float) for count in (counts.tp, counts.fp + counts.fn))
-    both = 2 * tp + errors
-    return np.where(both > 0, 2 * tp / np.where(both > 0, both, 1), 1.0)
+    right = 2 * np.asarray(counts.tp, dtype=float)
+    both = right + counts.fp + counts.fn
+    return np.where(both > 0, right / np.where(both > 0, both, 1), 1.0)
+
+
+def _errors(counts: Counts) -> Any:
+    return np.asarray(counts.fp + counts.fn).astype(int)
 
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
@@ -73,14 +78,12 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
     gold, *given = (_labels_of(side) for side in (matched.gold, *matched.systems))
     examples = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
-        right = [given[k] == gold for k in (i, j)]
-        chosen = [
-            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (1, 0)
-        ]
-        for k in np.concatenate(chosen).tolist():
-            labels = gold[k], given[i][k], given[j][k]
-            text, names = _shortened(texts[k], _LONGEST_TEXT), (matched.names[i], matched.names[j])
-            examples.append(LabelExample(*names, k + 1, text, *labels))
+        a, b = (given[k] == gold for k in (i, j))
+        better = (np.flatnonzero(own)[: _EXAMPLES_OF_A_PAIR // 2] for own in (b & ~a, a & ~b))
+        names = matched.names[i], matched.names[j]
+        for k in np.concatenate([*better]).tolist():
+            text = _shortened(texts[k], _LONGEST_TEXT)
+            examples.append(LabelExample(*names, k + 1, text, gold[k], given[i][k], given[j][k]))
     return tuple(examples)
 
 
@@ -95,8 +98,7 @@ def _labels_of(side: Any) -> Any:
     if not isinstance(side, LabelSets):
         return names[side.codes]
     ends = np.searchsorted(side.item, np.arange(len(side) + 1)).tolist()
-    joined = [", ".join(names[side.codes[i:j]]) for i, j in pairwise(ends)]
-    return np.array(joined, dtype=object)
+    return np.array([", ".join(names[side.codes[i:j]]) for i, j in pairwise(ends)], dtype=object)
 
 
 def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[Array]) -> Example:
@@ -105,26 +107,18 @@ def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[A
         sides = tuple(side.spans() for side in sides)
     gold, a, b = (tuple(side.of(sentence)) for side in sides)
     words = sides[0].text.words(sentence)
-    last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
-    start, length = 0, max(len(words), last)  # lists of tags have no words
+    ends = (end for _, end, _ in (*gold, *a, *b))
+    start, length = 0, max(len(words), *ends, 0)  # lists of tags have no words
     if length > _MOST_TOKENS_SHOWN:  # begin some tokens before the first disputed span
-        right = set(gold)
-        disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
+        disputed = (set(a) ^ set(b)) & set(gold) or set(a) ^ set(b)
         first = min((begin for begin, _, _ in disputed), default=0)
         start = max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
     # characters, or words
     alone = matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1
-    return Example(
-        matched.names[i],
-        matched.names[j],
-        sentence + 1,
-        _shown_words(words, start),
-        "" if alone else " ",
-        _shown_spans(gold, start),
-        _shown_spans(a, start),
-        _shown_spans(b, start),
-        *(own[sentence].item() for own in scores),
-    )
+    names, text = (matched.names[i], matched.names[j]), _shown_words(words, start)
+    shown: Any = [_shown_spans(spans, start) for spans in (gold, a, b)]
+    shown += [own[sentence].item() for own in scores]
+    return Example(*names, sentence + 1, text, "" if alone else " ", *shown)
 
 
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
@@ -159,14 +153,12 @@ def confusions_of(matched: Matched) -> tuple[Any, ...]:
 
 def _record_examples(matched: Matched, i: int, j: int) -> list[RecordExample]:
     """Return the documents with the most errors, and with the largest gap, the worst first."""
-    counts = [matched.items.counts(k, by="sentence") for k in (i, j)]
-    errors = [np.asarray(own.fp + own.fn).astype(int) for own in counts]
+    errors = [_errors(matched.items.counts(k, by="sentence")) for k in (i, j)]
     both, gap = errors[0] + errors[1], np.abs(errors[0] - errors[1])
     half = _DOCUMENTS_OF_A_PAIR // 2
-    some = {*np.argsort(-both, kind="stable")[:half].tolist()}
-    some |= {*np.argsort(-gap, kind="stable")[:half].tolist()}
-    worst = sorted((k for k in some if both[k]), key=lambda k: (-int(both[k]), k))
-    return [_record_example(matched, i, j, k, errors) for k in worst]
+    most = [np.argsort(-own, kind="stable")[:half] for own in (both, gap)]
+    worst = sorted({*np.concatenate(most).tolist()}, key=lambda k: (-int(both[k]), k))
+    return [_record_example(matched, i, j, k, errors) for k in worst if both[k]]
 
 
 def _record_example(
@@ -175,32 +167,26 @@ def _record_example(
     """Return the fields of a document in gold and in two outputs, gold's order first."""
     from probative.matching.records import fields_of_document, why_unequal
 
-    records = matched.records
-    rules = None if records is None else records.rules
+    records = cast("MatchedRecords", matched.records)
     gold = matched.gold.documents[document]
     rows: dict[tuple[Any, ...], list[Any]] = {}
     for side, system in enumerate((matched.systems[i], matched.systems[j])):
-        for n, own in enumerate(fields_of_document(gold, system.documents[document], rules)):
+        found = fields_of_document(gold, system.documents[document], records.rules)
+        for n, own in enumerate(found):
             is_gold = own.gold_place is not None
             key = (0, own.gold_place) if is_gold else (1, own.path, _json(own.said), side * n)
-            place = own.gold_place if is_gold else own.said_place
-            known = None if own.gold_place is None else _json(own.gold)
-            row = rows.setdefault(key, [own.path, place, known, None, None, "", "", "", ""])
+            known = (own.gold_place, _json(own.gold)) if is_gold else (own.said_place, None)
+            row = rows.setdefault(key, [own.path, *known, None, None, "", "", "", ""])
             row[3 + side] = None if own.said_place is None else _json(own.said)
             row[5 + side] = own.kind
             if own.kind == "other value":
                 row[7 + side] = why_unequal(own.gold, own.said)
     listed = [FieldExample(*row) for row in rows.values()]
-    if records is not None and records.rules.only_gold_paths:
+    if records.rules.only_gold_paths:
         listed = [row for row in listed if row.path in records.items.labels]
-    return RecordExample(
-        matched.names[i],
-        matched.names[j],
-        _name_of(matched, document),
-        int(errors[0][document]),
-        int(errors[1][document]),
-        tuple(listed[:_FIELDS_OF_A_DOCUMENT]),
-    )
+    names = matched.names[i], matched.names[j], _name_of(matched, document)
+    a, b = (int(own[document]) for own in errors)
+    return RecordExample(*names, a, b, tuple(listed[:_FIELDS_OF_A_DOCUMENT]))
 
 
 def _json(value: Any) -> str:
@@ -225,14 +211,12 @@ def changes_of(
         a, b = items.says[i] & items.answer, items.says[j] & items.answer
         for k, path in enumerate(items.labels):
             own = items.label == k
-            fixed, broken = np.flatnonzero(own & ~a & b), np.flatnonzero(own & a & ~b)
-            if len(fixed) or len(broken):
-                documents = (np.unique(items.unit[which]) for which in (fixed, broken))
-                some = [
-                    tuple(_name_of(matched, k) for k in those[:_DOCUMENTS_OF_A_CHANGE])
-                    for those in documents
-                ]
+            documents = [items.unit[own & ~a & b], items.unit[own & a & ~b]]  # fixed, broken
+            if any(map(len, documents)):
+                some = (np.unique(those)[:_DOCUMENTS_OF_A_CHANGE] for those in documents)
+                shown = (tuple(_name_of(matched, k) for k in those) for those in some)
                 names = matched.names[i], matched.names[j]
-                found.append(FieldChange(*names, path, len(fixed), len(broken), *some))
+                fixed, broken = map(len, documents)
+                found.append(FieldChange(*names, path, fixed, broken, *shown))
         every += sorted(found, key=lambda change: (-change.fixed - change.broken, change.path))
     return tuple(every)

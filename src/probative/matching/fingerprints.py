@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
+from probative.labels import factorise_each
 from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Text
 from probative.results.ledger import SKETCH, Fingerprints
 
@@ -42,7 +43,7 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     baseline, *challengers = systems
     outputs = {}
     for name in challengers:
-        said = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
+        said = (contents[place + 1] for place in (*systems[baseline], *systems[name]))
         outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *said), number))
     # A sketch recognises a test set after changes: a sample of hashes of places. A place is a span
     # with the words before or after it; without text, several spans (labels) in a row and their
@@ -52,8 +53,8 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     # equal places are numbered, so that each counts
     counted = _mix(places, np.arange(len(places)) - np.searchsorted(places, places))
     sketch = tuple(f"{value:016x}" for value in np.unique(counted)[:SKETCH].tolist())
-    named = _joined([matched.task, _digest(contents[0], number)])
-    unnamed = _joined([matched.task, _digest(_contents(gold, named=False), number)])
+    both = (contents[0], _contents(gold, named=False))
+    named, unnamed = (_joined([matched.task, _digest(own, number)]) for own in both)
     name = str(getattr(gold, "name", None) or gold.text.name)
     return Fingerprints(named, unnamed, name, units, unit, by * bool(sketch), sketch, outputs)
 
@@ -135,10 +136,9 @@ def _places(gold: Side) -> tuple[str, Hashes]:
     lengths = np.array(gold.text.lengths)
     np.maximum.at(lengths, gold.sentence, gold.end)
     first = (np.cumsum(lengths) - lengths)[gold.sentence]
-    ends = np.zeros(int(lengths.sum()) + 1, dtype=np.int64)
-    np.add.at(ends, first + gold.start, 1)
-    np.add.at(ends, first + gold.end, 1 << 32)
-    return "order", _in_a_row(_mix(ends), np.unique(first + gold.start))
+    size = int(lengths.sum()) + 1
+    starts, ends = (np.bincount(first + own, minlength=size) for own in (gold.start, gold.end))
+    return "order", _in_a_row(_mix(starts + (ends << 32)), np.flatnonzero(starts))
 
 
 def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
@@ -167,10 +167,9 @@ def _tokens(text: Text) -> tuple[Hashes | None, int]:
     words = [_normalised(word) for place in range(text.n_sentences) for word in text.words(place)]
     if not words or len(words) != text.n_tokens:
         return None, 0
-    known = {word: place for place, word in enumerate(dict.fromkeys(words))}
-    codes = np.fromiter((known[word] for word in words), dtype=np.int64, count=len(words))
+    codes, known = factorise_each(words, len(words))
     characters = max(map(len, known)) == 1
-    return _of_names(list(known))[codes], _CONTEXT_CHARACTERS if characters else _CONTEXT_WORDS
+    return _of_names(known)[codes], _CONTEXT_CHARACTERS if characters else _CONTEXT_WORDS
 
 
 def _normalised(text: str) -> str:

@@ -12,7 +12,7 @@ from probative.errors import InputError
 from probative.matching.items import distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
 from probative.matching.outputs import groups_of
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, rows_at
+from probative.reading.annotations import Labels, LabelSets, Spans, rows_at
 from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
@@ -44,12 +44,10 @@ class _MatchedGroup:
     @cached_property
     def matched(self) -> Matched:
         """Return the systems on the items of this group alone."""
-        part = _part_of_rows(self.whole, self.members)
+        part, union = _part_of_rows(self.whole, self.members), self.whole.own_labels
         # macro averages as for the whole; graded scores have no labels
-        chosen = self.whole.own_labels or self.reading.labels is None
-        if part.items.labels and chosen:
-            own = averaged_labels(part.items, UNION if self.whole.own_labels else None)
-            part = replace(part, averaged=own)
+        if part.items.labels and (union or self.reading.labels is None):
+            part = replace(part, averaged=averaged_labels(part.items, UNION if union else None))
         return part
 
     def units(self, unit: str) -> int:
@@ -59,21 +57,19 @@ class _MatchedGroup:
 
 def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:
     """Yield every group by itself, in natural order of the names; missing values come last."""
-    groups = groups_of(matched.gold)
+    gold, groups = matched.gold, groups_of(matched.gold)
     if groups is None:
         return
-    # equal rows may be kept once, with their number
-    repeats = getattr(matched.gold, "repeats", None)
-    every = None if repeats is None else repeats.of_rows(matched.gold.units)
     kinds = np.arange(len(groups.codes))  # sentences and sets of labels are a kind each
     units: NDArray[Any] = np.zeros_like(kinds)
-    gold = matched.gold
+    every = np.ones_like(kinds)  # rows that each stands for
     if isinstance(gold, Labels):  # rows with equal labels of all sides are of a kind
         parts = [side.codes for side in (gold, *matched.systems)]
         if gold.repeats is not None:
             number, times = gold.repeats.number, gold.repeats.times
             parts.append(number if gold.units is None else number[gold.units])
             parts += [] if times is None else [times]
+            every = gold.repeats.of_rows(gold.units)
         _, kinds = distinct_rows(parts)
         units = units if gold.units is None else gold.units
     order = np.lexsort((kinds, units, groups.codes))
@@ -86,8 +82,8 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
         here = slice(ends[code - 1] if code else 0, ends[code])
         rows = order[here]
         if len(rows):
-            n_rows = len(rows) if every is None else int(every[rows].sum())
             content = kinds[rows].tobytes() + starts[here][1:].tobytes()
+            n_rows = int(every[rows].sum())
             yield _MatchedGroup(name, matched, np.sort(rows), n_rows, reading, content)
 
 
@@ -126,10 +122,8 @@ def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
     if not isinstance(matched.gold, (Labels, LabelSets)):
         return replace(matched, items=matched.items.of_units(rows), records=None)
     gold, *systems = (rows_at(side, rows) for side in (matched.gold, *matched.systems))
-    items = match_labels(gold, *systems, positive=matched.positive)
-    # drop the labels that `only` left out of the whole
-    kept = matched.items.labels
-    items = items if items.labels == kept else items.only(kept)
+    items, kept = match_labels(gold, *systems, positive=matched.positive), matched.items.labels
+    items = items if items.labels == kept else items.only(kept)  # without those left out by `only`
     # the table of all classes is made from gold and systems, so these are restricted too
     return replace(matched, items=items, gold=gold, systems=tuple(systems))
 
@@ -152,14 +146,13 @@ def buckets_of(matched: Matched, train: Any = None) -> Iterator[tuple[str, str, 
 
 def _bucketings(matched: Matched, train: Any) -> list[_Bucketing]:
     """Return the ways to sort the items."""
-    items = matched.items
+    items, words = matched.items, matched.task == "segmentation"
     bucketings: list[_Bucketing] = []
     if matched.task in ("samples", "scores"):
         return []
     if matched.task != "labels" and items.start is not None and items.end is not None:
-        what = "word length" if matched.task == "segmentation" else "entity length"
+        what = "word length" if words else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
-        words = matched.task == "segmentation"
         sentences = np.asarray((matched.gold if words else matched.gold.text).lengths)
         if words or sentences.any():  # else they are unknown
             bucketings.append(_lengths("sentence length", items, sentences[items.unit]))
@@ -169,7 +162,7 @@ def _bucketings(matched: Matched, train: Any) -> list[_Bucketing]:
             texts = _texts_of(text, items.unit, items.start, items.end)
             unseen = np.array([own not in known for own in texts], dtype=np.int64)
             bucketings.append((_SEEN, unseen, ["seen", "not seen"]))
-    if matched.task != "segmentation":
+    if not words:
         bucketings.append(_label_frequency(items, train))
     return bucketings
 
@@ -220,10 +213,9 @@ def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
 
 def _known_texts(matched: Matched, train: Any) -> set[str] | None:
     """Return the words, or the texts of entities of any label, of the training data."""
-    if matched.task == "segmentation":
-        lexicon: Segmented | None = matched.lexicon
-        of = range(0 if lexicon is None else lexicon.n_sentences)
-        return None if lexicon is None else {word for k in of for word in lexicon.words(k)}
+    lexicon = matched.lexicon
+    if lexicon is not None:
+        return {word for k in range(lexicon.n_sentences) for word in lexicon.words(k)}
     if train is None:
         return None
     if not isinstance(train, Spans) or (len(train) and not train.text.words(0)):
@@ -235,10 +227,8 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
 
 def _texts_of(text: Any, sentence: Any, start: Any, end: Any) -> Iterator[str]:
     """Yield the words of each span as one string; spans of one sentence share one look-up."""
-    last: int = -1
-    words: Any = ()
-    places = zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True)
-    for number, first, stop in places:
+    last, words = -1, cast("Any", ())
+    for number, first, stop in zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True):
         if number != last:
             last, words = number, text.words(number)
         covered = words[first:stop]

@@ -17,7 +17,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
-from probative.reading.annotations import ranges
+from probative.reading.annotations import coded, codes_in, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,12 +162,9 @@ class Items:
         says_a, says_b = self.says[a], self.says[b]
         case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
         kept = says_a | says_b | self.answer  # drop false alarms of other systems
-        weights = self.weights(by)
-        cases: NDArray[Any] = np.bincount(
-            group[kept] * 8 + case[kept],
-            weights=None if weights is None else weights[kept],
-            minlength=size * 8,
-        ).reshape(size, 8)
+        weights, place = self.weights(by), group[kept] * 8 + case[kept]
+        own = None if weights is None else weights[kept]
+        cases = np.bincount(place, weights=own, minlength=size * 8).reshape(size, 8)
         return self._with_decisions(cases, by)
 
     def _with_decisions(self, cases: NDArray[Any], by: str | None, runs: int = 1) -> PairedCounts:
@@ -180,9 +177,7 @@ class Items:
         number = self.number if by == "sentence" else None
         return PairedCounts(cases if by is not None else cases[0], number)
 
-    def paired_runs(
-        self, a: Sequence[int], b: Sequence[int], *, by: str = "sentence"
-    ) -> PairedCounts:
+    def paired_runs(self, a: Sequence[int], b: Sequence[int], *, by: str) -> PairedCounts:
         """Add up the cases of every run of A beside every run of B."""
         # an item that n of N runs of A and m of M runs of B return is n·m times in both, n·(M - m)
         # times in A alone, and so on
@@ -204,14 +199,9 @@ class Items:
             return self.within_labels.by_label
         order = np.argsort(self.label, kind="stable")
         ends = np.cumsum(np.bincount(self.label, minlength=len(self.labels)))
-        alone = replace(self, start=None, end=None)
+        alone = replace(self, start=None, end=None, label=np.zeros_like(self.label))
         return tuple(
-            replace(
-                alone.where(own),
-                label=np.zeros(len(own), dtype=np.int32),
-                labels=(label,),
-                universe=self.universe,
-            )
+            replace(alone.where(own), labels=(label,), universe=self.universe)
             for label, own in zip(self.labels, np.split(order, ends[:-1]), strict=True)
         )
 
@@ -221,11 +211,10 @@ class Items:
 
     def pooled(self, systems: Sequence[int]) -> Items:
         """Return the items once per system, as the items of one system."""
-        number = len(systems)
 
         def pool(items: Items) -> Items:
-            tiled = items._columns(lambda own: np.tile(own, number))
-            universe = None if items.universe is None else number * items.universe
+            tiled = items._columns(lambda own: np.tile(own, len(systems)))
+            universe = None if items.universe is None else len(systems) * items.universe
             says = items.says[list(systems)].reshape(1, -1)
             return replace(items, **tiled, says=says, universe=universe)
 
@@ -244,15 +233,11 @@ class Items:
         """Return the items with one of these labels."""
         for label in labels:
             one_of("only", label, self.labels)
-        kept = set(labels)
-        of_these = np.array([label in kept for label in self.labels], dtype=bool)
-        wanted, code = of_these[self.label], np.cumsum(of_these) - 1
-        return replace(
-            self.where(wanted),
-            label=code.astype(np.int32)[self.label[wanted]],
-            labels=tuple(label for label in self.labels if label in kept),
-            universe=self.universe if len(kept) == 1 else None,
-        )
+        kept = sorted(set(labels))  # as `self.labels` are
+        code = codes_in(kept, self.labels)[self.label]
+        wanted, universe = code >= 0, self.universe if len(kept) == 1 else None
+        labels = tuple(kept)
+        return replace(self.where(wanted), label=code[wanted], labels=labels, universe=universe)
 
     def where(self, wanted: NDArray[Any]) -> Items:
         """Return the items of a mask (or at places); true negatives can then not be counted."""
@@ -269,26 +254,23 @@ class Items:
         items = np.sort(order[ranges(first, units)])
         within = self.within_labels
         return replace(
-            self.where(items),
-            unit=np.searchsorted(units, self.unit[items]).astype(np.int32),
-            n_units=len(units),
+            self.where(items)._renumbered(units),
             document=document,
             universe=None if self.universe is None else self.universe[units],
-            number=None if self.number is None else self.number[units],
             within_labels=None if within is None else within.of_units(units),
         )
 
     def in_own_units(self) -> Items:
         """Return the items without the units that hold none, and without true negatives."""
-        units, number = np.unique(self.unit, return_inverse=True)
-        return replace(
-            self,
-            unit=number.astype(np.int32),
-            n_units=len(units),
-            document=None if self.document is None else self.document[units],
-            universe=None,
-            number=None if self.number is None else self.number[units],
-        )
+        units = np.flatnonzero(np.bincount(self.unit))
+        document = None if self.document is None else self.document[units]
+        return replace(self._renumbered(units), document=document, universe=None)
+
+    def _renumbered(self, units: NDArray[Any]) -> Items:
+        """Return the items with these units alone, which are all that they have, from 0 on."""
+        unit = np.searchsorted(units, self.unit).astype(np.int32)
+        number = None if self.number is None else self.number[units]
+        return replace(self, unit=unit, n_units=len(units), number=number)
 
     @cached_property
     def _by_unit(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -328,9 +310,8 @@ class Items:
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
     """Return one numbering for the labels of several sides, and each side's codes in it."""
-    everything = tuple(sorted(set().union(*names)))
-    code = {name: i for i, name in enumerate(everything)}
-    return everything, [np.array([code[n] for n in side], dtype=np.int32) for side in names]
+    codes, everything = coded([name for side in names for name in side])
+    return everything, np.split(codes, np.cumsum([len(side) for side in names])[:-1])
 
 
 def collect(
@@ -346,17 +327,9 @@ def collect(
     member = np.zeros((len(sides), len(first)), dtype=bool)
     for side, own in zip(member, np.split(item, np.cumsum(number)[:-1]), strict=True):
         side[own] = True
-    return Items(
-        columns[0][first].astype(np.int32),
-        columns[-1][first].astype(np.int32),
-        labels,
-        member[0],
-        member[1:],
-        n_units,
-        document,
-        None,
-        *(column[first] for column in columns[1:-1][:2]),
-    )
+    unit, label = (columns[place][first].astype(np.int32) for place in (0, -1))
+    of_items = unit, label, labels, member[0], member[1:], n_units, document, None
+    return Items(*of_items, *(column[first] for column in columns[1:-1][:2]))
 
 
 def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:

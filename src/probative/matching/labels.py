@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,8 +43,7 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
         return np.stack([items.uses(None if labels is None else i) for i in systems])
     wanted = {labels} if isinstance(labels, str) else set(labels)
     for label in sorted(wanted - set(items.labels), key=str):
-        near = difflib.get_close_matches(str(label), items.labels[:_LABELS_SEARCHED], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = suggestion(label, items.labels[:_LABELS_SEARCHED])
         raise InputError(f"labels: neither gold nor a system has {label!r}{hint}")
     if not wanted:
         raise InputError("labels: none given; expected their names, or 'union'")
@@ -72,11 +70,9 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     """Find the distinct (item, label) pairs of gold and of the systems."""
     for system in systems:
         if len(system) != len(gold):
-            what = "items" if isinstance(system, LabelSets) else "labels"
-            raise InputError(
-                f"{system.name}: {len(system)} {what}, but {gold.name} has {len(gold)}; expected "
-                "the same number"
-            )
+            what = f"{len(system)} {'items' if isinstance(system, LabelSets) else 'labels'}"
+            problem = f"{system.name}: {what}, but {gold.name} has {len(gold)}"
+            raise InputError(f"{problem}; expected the same number")
     everyone = (gold, *systems)
     labels, codes = union([side.names for side in everyone])
     item = np.arange(len(gold), dtype=np.int32)
@@ -92,7 +88,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     repeats = None if isinstance(gold, LabelSets) else gold.repeats
     times = None if repeats is None else repeats.times
     unit, n_units = items.unit, len(gold)
-    universe = np.ones(len(gold), dtype=np.int64) if times is None else times
+    universe = np.ones(n_units, dtype=np.int64) if times is None else times
     if gold.units is not None:
         unit, n_units = gold.units[items.unit], int(gold.units.max(initial=-1)) + 1
         universe = np.bincount(gold.units, weights=times, minlength=n_units)
@@ -147,9 +143,8 @@ def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"mapping: {shown(mapping)}; expected a dictionary of labels, old: new"
-        ) from None
+        expected = "expected a dictionary of labels, old: new"
+        raise InputError(f"mapping: {shown(mapping)}; {expected}") from None
     if len(names) < len(pairs):
         raise InputError(f"mapping: {shown(mapping)} has a label twice; expected one name each")
     return {old.casefold(): new.casefold() for old, new in names.items()} if ignore else names
@@ -178,33 +173,28 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
     renamed = {id(side): _renamed(side, new) for side in sides}  # the same side may occur twice
     for old in mapping:
         if strict and old not in seen:
-            raise InputError(
-                f"mapping: neither gold nor a system has {old!r}{suggestion(old, seen)}"
-            )
+            hint = suggestion(old, seen)
+            raise InputError(f"mapping: neither gold nor a system has {old!r}{hint}")
     return [renamed[id(side)] for side in sides]
 
 
 def _renamed(side: Any, new: Callable[[str], str]) -> Any:
     """Return a side with its labels renamed, and equal ones merged."""
     if isinstance(side, Tagged):
-        tags = []
-        for tag in side.names:
-            prefix, hyphen, kind = tag.partition("-")
-            kind = new(kind) if hyphen else ""
-            renamed = _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
-            tags.append(renamed if hyphen else tag)
-        codes, names = coded(tags)
+        parts = [tag.partition("-") for tag in side.names]
+        renamed = [(prefix, hyphen, new(kind) if hyphen else "") for prefix, hyphen, kind in parts]
+        codes, names = coded([_OUTSIDE if t[2] == _OUTSIDE else "".join(t) for t in renamed])
         return replace(side, names=names, tags=codes[side.tags])
     if isinstance(side, Spans):
-        codes, names = coded([new(name) for name in side.labels])
+        codes, names = coded(list(map(new, side.labels)))
         rows = np.stack([side.sentence, side.start, side.end, codes[side.label]], axis=1)
         rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
         if _OUTSIDE in names:
             rows = rows[rows[:, 3] != names.index(_OUTSIDE)]
-        sentence, start, end, label = rows.T
-        places: dict[str, Any] = {"sentence": sentence.astype(np.int32), "start": start, "end": end}
-        return replace(side, labels=names, label=label.astype(np.int32), **places)
-    codes, names = coded([new(name) for name in side.names])
+        _, start, end, _ = rows.T
+        sentence, label = rows[:, [0, 3]].T.astype(np.int32)
+        return replace(side, labels=names, sentence=sentence, start=start, end=end, label=label)
+    codes, names = coded(list(map(new, side.names)))
     side = replace(side, names=names, codes=codes[side.codes])
     if isinstance(side, LabelSets):
         pairs = np.unique(np.stack([side.item, side.codes], axis=1), axis=0).reshape(-1, 2)
@@ -226,11 +216,11 @@ def by_threshold(
             return system
         example = next(n for n, x in zip(system.names, values, strict=True) if not x.is_integer())
         classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
-        cut = "threshold=0.5, or " if len(gold.names) <= 2 else "whole numbers, or "
+        cut = "threshold=0.5" if len(gold.names) <= 2 else "whole numbers"
         raise InputError(
-            f"{name}: holds numbers such as {example}, but gold has classes "
-            f"({_some(gold.names)}): probabilities are no labels; expected "
-            f"{cut}probability_columns={classes} where every class has a column"
+            f"{name}: holds numbers such as {example}, but gold has classes ({_some(gold.names)}): "
+            f"probabilities are no labels; expected {cut}, or probability_columns={classes} where "
+            f"every class has a column"
         )
     threshold = finite("threshold", threshold)
     wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
@@ -292,10 +282,8 @@ def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
         few = min(sizes) < _ENOUGH_SPANS_OF_ONE_TYPE
         refused = min(len(known), len(own)) > 1 or not few
     if refused:
-        raise InputError(
-            f"{name}: has no label of gold ({_some(sorted(known))}), but {_some(sorted(own))}; "
-            f"expected the same labels, or mapping="
-        )
+        problem = f"{name}: has no label of gold ({_some(sorted(known))}), but {_some(sorted(own))}"
+        raise InputError(f"{problem}; expected the same labels, or mapping=")
 
 
 def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:
@@ -306,18 +294,13 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
     if not twins:
         return []
     there, here = twins[0]
-    cases = there.casefold() == here.casefold()
-    way_out = "ignore_case=True" if cases else "mapping="
+    cases, found = there.casefold() == here.casefold(), f"differs from {there!r} only in spelling"
     if not set(system) & set(gold):
-        raise InputError(
-            f"{name}: no gold label occurs, but {here!r} differs from {there!r} only in spelling; "
-            f"expected the same labels, or {way_out}"
-        )
-    note = (
-        f"{name}: {here!r} differs from {there!r} only in spelling, and counts as another label "
-        f"({('ignoring case' if cases else 'a mapping')} would make them one)"
-    )
-    return [note]
+        way_out = "ignore_case=True" if cases else "mapping="
+        problem = f"{name}: no gold label occurs, but {here!r} {found}"
+        raise InputError(f"{problem}; expected the same labels, or {way_out}")
+    way_out = f"({'ignoring case' if cases else 'a mapping'} would make them one)"
+    return [f"{name}: {here!r} {found}, and counts as another label {way_out}"]
 
 
 def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
@@ -327,18 +310,13 @@ def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> 
     for sign in _SEPARATORS:
         known = {_parts(label, sign): label for label in gold.names if sign in label}
         for label in system.names:
-            there = known.get(_parts(label, sign)) if sign in label else None
-            if there is not None and there != label:
-                raise InputError(
-                    f"{name}: {label!r} and {there!r} could be one set of labels or two labels; "
-                    f"expected multilabel={sign!r}, or multilabel=False"
-                )
-        parts = {part for label in known.values() for part in _parts(label, sign)}
-        if parts & (set(gold.names) | set(system.names)):
-            example = next(iter(known.values()))
-            return [
-                f"{name}: {example!r} is taken for one label, not for several with {sign!r} between"
-            ]
+            there = known.get(_parts(label, sign), label) if sign in label else label
+            if there != label:
+                what = f"{name}: {label!r} and {there!r} could be one set of labels or two labels"
+                raise InputError(f"{what}; expected multilabel={sign!r}, or multilabel=False")
+        if frozenset().union(*known) & (set(gold.names) | set(system.names)):
+            taken = f"{name}: {next(iter(known.values()))!r} is taken for one label"
+            return [f"{taken}, not for several with {sign!r} between"]
     return []
 
 

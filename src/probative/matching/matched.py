@@ -33,7 +33,6 @@ from probative.matching.outputs import (
     RunGroup,
     SystemOutputs,
     check_reading,
-    group_runs,
     how_to_read,
     like_gold,
     name_of,
@@ -96,18 +95,13 @@ def _join_by_key(
     gold: Side, systems: Sequence[Any], options: ReadingOptions
 ) -> tuple[Side, list[Any], list[str]]:
     """Return gold and the systems with the same rows in the same order, and notes."""
-    sides = [gold, *systems]
-    number: dict[str, int] = {}  # of every id, one numbering for all sides
-    codes = []
+    sides: list[Any] = [gold, *systems]
     for side in sides:
         if not isinstance(side.aligned, RowIds):
-            raise InputError(
-                f"key: {side.name} is no table; expected tables with these columns", None
-            )
-        numbers = [number.setdefault(name, len(number)) for name in side.aligned.names]
-        codes.append(np.array(numbers, dtype=np.int64)[side.aligned.codes])
-    n_ids, names = len(number), list(number)
-    held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
+            raise InputError(f"key: {side.name} is no table; expected tables with these columns")
+    names, numbers = union([side.aligned.names for side in sides])
+    codes = [number[side.aligned.codes] for side, number in zip(sides, numbers, strict=True)]
+    held = np.stack([np.bincount(own, minlength=len(names)) for own in codes])
     answer = held[0] > 0
 
     def told(ids: NDArray[np.bool_]) -> tuple[int, tuple[str, ...]]:
@@ -125,7 +119,7 @@ def _join_by_key(
     order = codes[0][kept[codes[0]]]  # of gold
     joined = []
     for side, own in zip(sides, codes, strict=True):
-        place = np.full(n_ids, -1, dtype=np.int64)
+        place = np.full(len(names), -1, dtype=np.int64)
         place[own] = np.arange(len(own))
         joined.append(_in_places(side, place[order]))
     return joined[0], joined[1:], notes
@@ -170,9 +164,8 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         if len(other):
             k = int(other[0])
             raise InputError(
-                f"{len(other)} of {len(log)} samples have another number of gold items (tp + fn) "
-                f"than in {first.name}, such as {first.samples[k][:40]!r}: "
-                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same gold",
+                f"sample {first.samples[k][:40]!r} has tp + fn = {log.tp[k] + log.fn[k]}, but "
+                f"{there[k]} in {first.name}; expected the same gold",
                 log.name,
             )
     alarms = np.max([log.fp for log in logs], axis=0)
@@ -193,30 +186,28 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
+    first = logs[0]
+    unit = items.unit if items.n_units < len(first) else None
+    if first.counted:  # a log of counts does not show which findings these were
+        unit = np.zeros(0, dtype=np.int32)
 
-    def side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
+    def side(log: Log, answers: Sequence[str]) -> Labels:
         texts = [record.text for record in log.records]
         return Labels(log.name, *coded(answers), units=unit, texts=lambda: texts)
 
     def shortened(text: str) -> str:
         return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
 
-    first = logs[0]
-    if first.counted:  # a log of counts does not show which findings these were
-        return side(first, (), np.zeros(0, dtype=np.int32)), ()
-    unit = items.unit if items.n_units < len(first) else None
-    targets = [shortened(record.target) or RIGHT for record in first.records]
-
     def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
-        if right:
-            return target
-        said = shortened(record.said)
-        return f"{said} ({WRONG})" if said == target else said or WRONG
+        said = target if right else shortened(record.said)
+        return f"{said} ({WRONG})" if said == target and not right else said or WRONG
 
-    return side(first, targets, unit), tuple(
-        side(log, list(map(answer, log.tp.tolist(), targets, log.records)), unit) for log in logs
-    )
+    if first.counted:
+        return side(first, ()), ()
+    targets = [shortened(record.target) or RIGHT for record in first.records]
+    given = (list(map(answer, log.tp.tolist(), targets, log.records)) for log in logs)
+    return side(first, targets), tuple(map(side, logs, given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,11 +274,11 @@ class Matched:
 
     def gave_the_same(self, i: int, j: int) -> bool:
         """Return True if two systems gave the same outputs as read, not only the same counts."""
-        # labels that all count as "no" may differ, and so may spans right by a lenient rule
-        if not np.array_equal(self.items.says[i], self.items.says[j]):
+        # labels that all count as "no" may differ, and so may spans right by a lenient rule; of
+        # scores, only the sums of units may be known
+        summed = getattr(self.items, "sizes", None) is not None
+        if summed or not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
-        if getattr(self.items, "sizes", None) is not None:
-            return False  # only the sums of units are known
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
         a, b = self.systems[i], self.systems[j]
@@ -355,22 +346,19 @@ def match_inputs(
     if logs is not None:
         answer, given = logs
     elif systems:
-        shared = len(columns) - len(systems) if choices.key else 0
-        if shared > 0:  # the gold table holds the first systems too
-            systems = [*[gold] * shared, *systems]
+        shared = max(0, len(columns) - len(systems)) if choices.key else 0
+        systems = [*[gold] * shared, *systems]  # the gold table may hold the first systems too
         joined = read_joined(gold, systems, options, choices) if choices.key else None
         if joined is None:
             refuse_engine(choices, single=False)
         answer, given = joined or read_apart(gold, systems, options, choices)
-        if shared > 0:
+        if shared:
             given = [replace(s, name=str(c)) for s, c in zip(given, columns, strict=True)]
     elif choices.run_column is not None:
         answer, given = read_runs_together(gold, options, choices)
     else:
-        together = replace(options, probability_columns=tuple(choices.probability_columns))
-        counted, answer, given = _read_together(
-            gold, together, choices.gold_column, columns, choices
-        )
+        own = replace(options, probability_columns=tuple(choices.probability_columns))
+        counted, answer, given = _read_together(gold, own, choices.gold_column, columns, choices)
         if not counted:
             refuse_engine(choices, single=answer.task != "records")
     if logs is not None or not systems:
@@ -378,12 +366,10 @@ def match_inputs(
     outputs = [output for system in given for output in system.outputs]
     if answer.task == "samples":
         if any(system.runs is not None for system in given):
-            raise InputError(
-                f"runs: {name_of(answer)} is a log of samples; expected gold, or only runs"
-            )
+            what = f"runs: {name_of(answer)} is a log of samples"
+            raise InputError(f"{what}; expected gold, or only runs")
         return _samples([answer, *outputs], names, choices)
-    called = name_systems(names, [system.name for system in given])
-    groups, named = group_runs(given, called)
+    groups, named = _group_runs(given, names)
     try:
         how = _How(find_positive, all_there, same_labels)
         matched = _match(answer, outputs, named, choices, how)
@@ -421,7 +407,7 @@ def _match_graded(
     table, *others = inputs
     if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     columns = [str(column) for column in choices.score_columns]
     # columns of scores are read as labels, blank cells as missing
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
@@ -451,26 +437,20 @@ def _match_graded(
         else:
             _, answer, given = _read_together(table, cells, columns[0], columns, choices)
         notes = _reason(answer)
-        given = [
-            replace(system, outputs=[scores_of_labels(own) for own in system.outputs])
-            for system in given
-        ]
+        given = [replace(s, outputs=list(map(scores_of_labels, s.outputs))) for s in given]
     if choices.human is not None:
         given = _with_human(table, given, cells, wanted)
-    called = name_systems(names, [system.name for system in given])
-    return _graded(given, called, choices, notes)
+    return _graded(given, names, choices, notes)
 
 
 def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:
     """Match the scores of a table that was summed by unit."""
     from probative.matching.scores import summed_items
     from probative.reading.scores import Graded
-    from probative.tables.scores import range_of
 
     if choices.human is not None:
         raise InputError("human: corrects single items; expected scores by item, not sums of units")
-    range_ = summed.range if choices.range is None else range_of(choices.range)
-    items, notes = summed_items(summed, range_)
+    items, notes = summed_items(summed, choices.range)
     called = name_systems(names, list(summed.names))
     pairs = zip(called, items.says, strict=True)
     sides = [Graded(name, own, units=items.unit) for name, own in pairs]
@@ -501,10 +481,8 @@ def _with_human(
                 raise InputError(f"human: has no scores of {system.name!r}; expected every system")
             lists, runs = len(known[system.name]), len(system.outputs)
             if lists != runs:
-                raise InputError(
-                    f"human: {lists} lists for {system.name!r}, which has {runs} runs; expected "
-                    f"one per run, because people judge its outputs"
-                )
+                what = f"human: {lists} lists for {system.name!r}, which has {runs} runs"
+                raise InputError(f"{what}; expected one per run, because people judge its outputs")
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
         _, of_runs = read_runs_together(choices.human, plain, choices)
@@ -522,20 +500,33 @@ def _with_human(
 
 def _graded(
     given: Sequence[SystemOutputs],
-    called: tuple[str, ...],
+    names: Sequence[str] | None,
     choices: ReadingOptions,
     notes: Sequence[str],
 ) -> Matched:
     """Match the scores of systems, or of their runs, on the same items."""
     from probative.matching.scores import match_scores
-    from probative.tables.scores import range_of
 
-    groups, named = group_runs(given, called)
+    groups, named = _group_runs(given, names)
     sides = [own for system in given for own in system.outputs]
-    given_range = getattr(choices, "range", None)
-    said, range_ = given_range is not None, range_of(given_range)
-    items, sides, of_items = match_scores(sides, named, range_, said=said)
+    items, sides, of_items = match_scores(sides, named, getattr(choices, "range", None))
     return _of_scores(items, sides, named, [*notes, *of_items], runs=groups)
+
+
+def _group_runs(
+    given: Sequence[SystemOutputs], names: Sequence[str] | None
+) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
+    """Return the runs of each system, none if no output was given as a run; and all names."""
+    called = name_systems(names, [system.name for system in given])
+    if all(system.runs is None for system in given):
+        return (), called
+    groups, at = [], 0
+    for name, system in zip(called, given, strict=True):
+        n = len(system.outputs)
+        runs = system.runs or ("run 1",)
+        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
+        at += n
+    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
 
 
 class _How(NamedTuple):
@@ -640,8 +631,7 @@ def _graded_samples(
     if human is not None:
         sides = with_human(sides, _human_of_logs(human, named, samples, choices))
     given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
-    notes = [note for file in files for note in file.notes]
-    return _graded(given, named, choices, notes)
+    return _graded(given, named, choices, [note for file in files for note in file.notes])
 
 
 def _human_of_logs(
@@ -653,28 +643,19 @@ def _human_of_logs(
 
     log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
     if not isinstance(log, Samples):
-        raise InputError(
-            "human: is no log; expected JSON lines with id, score and model, as the names of the "
-            "systems",
-            human,
-        )
+        raise InputError("human: is no log; expected JSON lines with id, score and model", human)
     known = {own.system: own for own in log.logs}
     place = {sample: i for i, sample in enumerate(samples)}
     found = []
     for name in named:
         own = known.get(name)
         if own is None:
-            there = ", ".join(map(str, known))
-            raise InputError(
-                f"human: has no scores of {name!r}, only of {there}; expected every system", human
-            )
+            what = f"human: has no scores of {name!r}, only of {', '.join(map(str, known))}"
+            raise InputError(f"{what}; expected every system", human)
         strange = [sample for sample in own.samples if sample not in place]
         if strange:
-            raise InputError(
-                f"human: {len(strange):,} ids are not among those of the judge, such as "
-                f"{strange[0][:40]!r}; expected the same items",
-                human,
-            )
+            what = f"human: {len(strange):,} ids are not among those of the judge"
+            raise InputError(f"{what}, such as {strange[0][:40]!r}; expected the same items", human)
         values = np.full(len(samples), np.nan)
         places, item = np.unique([place[sample] for sample in own.samples], return_inverse=True)
         values[places] = mean_answers(own.name, np.asarray(own.values), item).values
@@ -707,19 +688,15 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
     given = []
     for name, own in systems.items():
         paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
-        files: list[Any] = []
-        for path in paths:
-            log: Any = annotations_of(path, path, options)
-            files.append(log)
+        files: list[Any] = [annotations_of(path, path, options) for path in paths]
+        for path, log in zip(paths, files, strict=True):
             if log.task != "samples":
-                raise InputError(
-                    "is no log of samples, and there is no gold; expected logs, or gold", path
-                )
+                raise InputError("is no log of samples, and there is no gold; expected one", path)
             if len(log.logs) > 1:
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
-    groups, named = group_runs(given, tuple(system.name for system in given))
+    groups, named = _group_runs(given, None)
     matched = _samples([file for system in given for file in system.outputs], named, choices)
     return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
 
@@ -764,8 +741,7 @@ def read_side(
     if answer is None or not is_path(path):
         return annotations_of(path, str(path), options)
     opened = open_input(path, options, data=data, limit=limit)
-    output = read(opened)
-    refuse_answer_again(opened, output, answer)
+    refuse_answer_again(opened, output := read(opened), answer)
     return output
 
 
@@ -804,9 +780,9 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
     if names is not None:
         if len(names) != len(usual):
             raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")
-        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-        if twice is not None:
-            raise InputError(f"names: {twice!r} twice; expected different ones")
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise InputError(f"names: {name!r} twice; expected different ones")
         return tuple(map(str, names))
     # files in different folders may have the same name
     return tuple(
@@ -835,13 +811,11 @@ def _labels(
             for s, n in zip(systems, names, strict=True)
         ]
         notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
+    columns = options.probability_columns
     for name, system in zip(names, systems, strict=True):
-        columns = options.probability_columns
         if columns and not set(gold.names) & set(system.names):
-            raise InputError(
-                f"{name}: the columns {', '.join(columns)} are not named after "
-                f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
-            )
+            what = f"{name}: the columns {', '.join(columns)} are not named after the classes of"
+            raise InputError(f"{what} gold ({', '.join(gold.names[:4])}); expected mapping=")
         notes += differ_in_writing(gold.names, system.names, name)
         if how.same_labels:
             refuse_other_labels(gold, system, name)
@@ -859,9 +833,9 @@ def _labels(
     items = match_labels(gold, *systems, positive=positive)
     if only:
         items = items.only(list(only))
-    every = positive is None and not only and single
-    known_as: dict[str, Any] = {"positive": positive, "all_classes": every, "notes": tuple(notes)}
-    return Matched("labels", names, items, gold, tuple(systems), **known_as)
+    about: dict[str, Any] = {"all_classes": positive is None and not only and single}
+    about |= {"positive": positive, "notes": tuple(notes)}
+    return Matched("labels", names, items, gold, tuple(systems), **about)
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
@@ -880,8 +854,7 @@ def _entities(
     answer: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Align and match tagged tokens or spans."""
-    scheme = options.scheme
-    reason = _reason(answer)
+    scheme, reason = options.scheme, _reason(answer)
     notes: list[str] = []
     sides: Sequence[Any] = (answer, *outputs)
     tagged: Sequence[Any] = ()
@@ -902,18 +875,9 @@ def _entities(
             refuse_other_labels(gold, system, name)
     chosen: dict[str, Any] = {"ignore_type": options.ignore_type, "only": options.only}
     items = match_spans(gold, *systems, rule=match_rule(options.match), **chosen)
-    notes_of_tags = dict.fromkeys(note for side in spans for note in side.notes)
-    return Matched(
-        "entities",
-        names,
-        items,
-        gold,
-        tuple(systems),
-        tagged=tuple(tagged),
-        scheme=gold.scheme,
-        notes=(*reason, *notes_of_tags, *notes),
-        match=options.match,
-    )
+    notes = [*reason, *dict.fromkeys(note for side in spans for note in side.notes), *notes]
+    about: dict[str, Any] = {"tagged": tuple(tagged), "scheme": gold.scheme, "notes": tuple(notes)}
+    return Matched("entities", names, items, gold, tuple(systems), match=options.match, **about)
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:
@@ -935,9 +899,8 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     """Merge the runs of a system into one system that says in every unit what all runs say."""
     # Every item occurs once per run. Single items become units, because what several runs say about
     # the same item is not independent.
-    pooled = matched.items.pooled(group.places)
+    pooled, gold = matched.items.pooled(group.places), matched.gold
     averaged = matched.averaged[[group.places[0]]]
-    gold = matched.gold
     if matched.task in ("labels", "samples", "scores") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
     runs = [matched.systems[place] for place in group.places if matched.systems]
@@ -971,19 +934,14 @@ def by_class(matched: Matched) -> Matched:
     # a wrong answer is a miss of its target, and a false alarm of another target if it names that
     gold = matched.gold
     n, classes = len(gold), len(gold.names)
-    if not matched.systems or classes < 2:
-        raise InputError(
-            "average: 'macro' needs logs with targets of several classes; expected 'micro'"
-        )
-    if n < _FEWEST_SAMPLES_PER_CLASS * classes:
-        raise InputError(
-            f"average: 'macro' needs targets that are classes, and {n:,} samples have {classes:,} "
-            f"different ones; expected 'micro'"
-        )
+    few = not matched.systems or classes < 2
+    if few or n < _FEWEST_SAMPLES_PER_CLASS * classes:
+        what = "of several classes" if few else f"that are classes, but {classes:,} of {n:,} differ"
+        raise InputError(f"average: 'macro' needs targets {what}; expected 'micro'")
     items = match_labels(gold, *matched.systems, positive=None)
     notes = (*matched.notes, f"{classes:,} targets are the classes of macro averages")
-    averaged: dict[str, Any] = {"averaged": averaged_labels(items, None), "own_labels": False}
-    return replace(matched, task="labels", items=items, all_classes=True, notes=notes, **averaged)
+    matched = replace(matched, task="labels", all_classes=True, own_labels=False, notes=notes)
+    return replace(matched, items=items, averaged=averaged_labels(items, None))
 
 
 def unpooled(matched: Matched) -> Matched:

@@ -56,8 +56,7 @@ _AS_GIVEN = (  # options that the readers take as they are
 
 def _options_of(reading: ReadingOptions) -> dict[str, Option]:
     """Return the options of reading, with those of graded scores if the job has them."""
-    graded = isinstance(reading, GradedOptions)
-    return GradedOptions.options() if graded else ReadingOptions.options()
+    return (GradedOptions if isinstance(reading, GradedOptions) else ReadingOptions).options()
 
 
 def how_to_read(chosen: ReadingOptions) -> Options:
@@ -81,7 +80,8 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         "gold_column, unit_column, run_column, group",
         [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
-    check_together(_options_of(reading), vars(reading), reading.changed())
+    known = _options_of(reading)
+    check_together(known, vars(reading), reading.changed())
     one_of("align_by", reading.align_by, ALIGNMENTS)
     names_of("key", reading.key)
     one_of("on_missing", reading.on_missing, ON_MISSING)
@@ -95,7 +95,6 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
             raise InputError(f"{name}: {shown(value)}; expected {what}")
     check_label_names(reading.label_names)
     one_of("repair", reading.repair, REPAIRS)
-    known = _options_of(reading)
     if any(known[name].tasks == ("records",) for name in reading.changed() & known.keys()):
         from probative.matching.record_rules import ON_MALFORMED, rules_of
 
@@ -107,18 +106,15 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         one_of("scheme", reading.scheme, SCHEMES)
     names_of("probability_columns", reading.probability_columns)
     if len(reading.probability_columns) == 1:
-        raise InputError(
-            "probability_columns: one; expected a column for each class, or threshold="
-        )
+        raise InputError("probability_columns: one; expected one for each class, or threshold=")
     if reading.header is not None:
         flag("header", reading.header)
     if reading.threshold is not None:
         finite("threshold", reading.threshold)
     several = reading.multilabel
-    if not (several is None or isinstance(several, bool) or (isinstance(several, str) and several)):
-        raise InputError(
-            f"multilabel: {shown(several)}; expected True, or the text between labels, such as ','"
-        )
+    if several == "" or not (several is None or isinstance(several, (bool, str))):
+        expected = "expected True, or the text between labels, such as ','"
+        raise InputError(f"multilabel: {shown(several)}; {expected}")
     mapping = check_names(reading.mapping, ignore_case=reading.ignore_case)
     positive, labels = reading.positive, reading.labels
     if reading.ignore_case and not (labels is None or isinstance(labels, str)):
@@ -150,8 +146,7 @@ def groups_of(answer: Any) -> RowGroups | None:
 
 def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, separate: bool) -> None:
     """Refuse options that are not used for this gold; `separate`: systems have own inputs."""
-    task = answer.task
-    usual = GradedOptions()
+    task, usual = answer.task, GradedOptions()
     other = {"entities": "characters", "segmentation": "position"}.get(task)
     if options.align_by == other:
         raise InputError(f"align_by: {other!r} does not apply to {task}; expected another value")
@@ -164,14 +159,12 @@ def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, sepa
     if options.group is not None and groups_of(answer) is None and task != "scores":
         raise InputError("group: there is no table; expected one")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
-    in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None
-    by_column = in_table and parted_by != BY_ROW
     if task == "entities" and options.label_names and parted_by != BY_ROW:
         raise InputError("label_names: the tags are no numbers; leave it out")
-    if task == "entities" and options.unit_column is not None and not by_column:
+    if task == "entities" and options.unit_column is not None and parted_by in (None, BY_ROW):
         raise InputError("unit_column: does not apply to entities; leave it out")
-    if separate and task not in ("labels", "records") and is_named and not in_table:
+    if separate and task not in ("labels", "records") and is_named and parted_by is None:
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="
@@ -278,19 +271,17 @@ def read_record_logs(
     gold: Records | None = None
     given = []
     for path in paths:
-        if are_verdicts(path):
-            log: RecordLog | None = read_verdicts(Path(path), reading)
-        elif Path(path).is_dir():
-            log = None
-        else:
+        log: RecordLog | None = None
+        partial = are_verdicts(path)  # they have no documents on which the system failed
+        if partial:
+            log = read_verdicts(Path(path), reading)
+        elif not Path(path).is_dir():
             log = read_record_log(load(path, encoding=options.encoding), reading)
         if log is None and gold is None:
             return None
         if log is None:
             raise InputError(f"is no log, but {paths[0]} is one; expected logs alone", path)
-        if gold is None:
-            gold = log.gold
-        partial = are_verdicts(path)  # they have no documents on which the system failed
+        gold = log.gold if gold is None else gold
         gold = _with_more_documents(gold, log.gold) if partial else gold
         own = join_record(gold, log.gold).documents
         if any(o != g for o, g in zip(own, gold.documents, strict=True) if o or not partial):
@@ -364,19 +355,16 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def _check_task(output: Annotations, answer: Annotations) -> None:
     """Refuse an output of another task or kind of labels than gold."""
+    names = name_of(output), name_of(answer)
     if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
-        kinds = "one label per item", "sets of labels"
-        own, other = (kinds[isinstance(side, LabelSets)] for side in (output, answer))
-        raise InputError(
-            f"{name_of(output)}: has {own}, but {name_of(answer)} has {other}; expected the same "
-            f"(multilabel=)"
-        )
+        own, other = "one label per item", "sets of labels"
+        own, other = (other, own) if isinstance(output, LabelSets) else (own, other)
+        what = f"{names[0]}: has {own}, but {names[1]} has {other}"
+        raise InputError(f"{what}; expected the same (multilabel=)")
     if output.task != answer.task:
         files = isinstance(output, Labels) and output.origin is None
         hint = "; texts in a list are labels where gold is data, not files" if files else ""
-        raise InputError(
-            f"{name_of(output)}: is {output.task}, but {name_of(answer)} is {answer.task}{hint}"
-        )
+        raise InputError(f"{names[0]}: is {output.task}, but {names[1]} is {answer.task}{hint}")
 
 
 def _runs_in_tables(
@@ -401,32 +389,14 @@ def read_runs_together(
     gold: Any, options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]]:
     """Read gold and the runs of all systems from one table."""
-    answer = None if choices.gold_column is None else str(choices.gold_column)
-    columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
-    if str(choices.run_column) in columns:
-        raise InputError(
-            f"run_column: {choices.run_column!r} holds labels; expected another column"
-        )
-    parted = read_run_table(gold, columns, str(choices.run_column), options)
+    columns, run_column = _wanted(choices), str(choices.run_column)
+    if run_column in columns:
+        raise InputError(f"run_column: {run_column!r} holds labels; expected another column")
+    parted = read_run_table(gold, columns, run_column, options)
     parted.check_answers()
     (first, *_), *systems = parted.sides
     files = (None,) * len(parted.runs)
     return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
-
-
-def group_runs(
-    given: Sequence[SystemOutputs], called: tuple[str, ...]
-) -> tuple[tuple[RunGroup, ...], tuple[str, ...]]:
-    """Return the runs of each system, none if no output was given as a run; and all names."""
-    if all(system.runs is None for system in given):
-        return (), called
-    groups, at = [], 0
-    for name, system in zip(called, given, strict=True):
-        n = len(system.outputs)
-        runs = system.runs or ("run 1",)
-        groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
-        at += n
-    return tuple(groups), tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:

@@ -84,11 +84,9 @@ def parse_rules(text: str) -> dict[str, Any]:
     for part in _RULE_BORDER.split(text):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         if name not in _RULE_NAMES:
-            odd = next((n for n in name.split(",") if n.strip() not in _RULE_NAMES), name)
-            raise InputError(
-                f"field: unknown rule {odd.strip()!r}; expected one of {', '.join(_RULE_NAMES)}"
-                + suggestion(odd, _RULE_NAMES)
-            )
+            odd = next((n for n in name.split(",") if n.strip() not in _RULE_NAMES), name).strip()
+            wanted = f"{', '.join(_RULE_NAMES)}{suggestion(odd, _RULE_NAMES)}"
+            raise InputError(f"field: unknown rule {odd!r}; expected one of {wanted}")
         try:
             found = _parse_rule(name, value if sign else None)
         except ValueError:  # more digits than Python turns into a number
@@ -117,10 +115,10 @@ def _parse_rule(name: str, value: str | None) -> dict[str, Any] | None:
         found = _TOLERANCE.fullmatch(value or "")
         if found is None:
             return None
+        size, percent = Fraction(found[1]), bool(found[2])
         if name == "tolerance":
-            share = 100 if found[2] else 1
-            return {name: Fraction(found[1]) / share, "relative": bool(found[2])}
-        return {name: float(found[1])} if not found[2] and 0 < float(found[1]) <= 1 else None
+            return {name: size / 100 if percent else size, "relative": percent}
+        return {name: float(size)} if not percent and 0 < size <= 1 else None
     if name == "date":
         formats = () if value is None else tuple(value.split("|"))
         return {name: formats} if all(map(_is_format, formats)) else None
@@ -166,13 +164,11 @@ class RecordRules:
 def rules_of(options: ReadingOptions) -> RecordRules:
     """Return the choices of matching records, from options and their file."""
     chosen = with_rules_of_file(options)
-    pairs = [_pair("list_key", text) for text in chosen.list_key]
+    pairs = (_pair("list_key", text) for text in chosen.list_key)
+    keys = ((path, map(str.strip, text.split(","))) for path, text in pairs)
     return RecordRules(
         tuple(_pair("field", text) for text in chosen.field),
-        tuple(
-            (path, tuple(part.strip() for part in keys.split(",") if part.strip()))
-            for path, keys in pairs
-        ),
+        tuple((path, tuple(filter(None, parts))) for path, parts in keys),
         names_of("ordered", chosen.ordered),
         names_of("unique", chosen.unique),
         names_of("open_map", chosen.open_map),
@@ -213,10 +209,8 @@ def _read_rules(path: str) -> dict[str, Any]:
     for name, value in given.items():
         kind = _IN_FILE.get(name)
         if kind is None:
-            raise source.error(
-                f"there is no choice {name!r}; expected some of {', '.join(_IN_FILE)}"
-                + suggestion(name, _IN_FILE)
-            )
+            wanted = f"{', '.join(_IN_FILE)}{suggestion(name, _IN_FILE)}"
+            raise source.error(f"there is no choice {name!r}; expected some of {wanted}")
         inside = value.values() if isinstance(value, dict) else value if kind is list else ()
         if not isinstance(value, kind) or not all(isinstance(each, str) for each in inside):
             what = {dict: "PATH = 'TEXT'", list: "a list of texts", bool: "true or false"}[kind]
@@ -253,8 +247,7 @@ class Path:
     def __init__(self, table: Paths, text: str, above: frozenset[int], in_list: bool):
         self.text, self.in_list, self._table = text, in_list, table
         self._children: dict[Any, Path] = {}
-        own = {i for i, (glob, _) in enumerate(table.fields) if glob.holds(text)}
-        self._globs = above | own
+        self._globs = above | {i for i, (glob, _) in enumerate(table.fields) if glob.holds(text)}
         choices: dict[str, Any] = {}
         for i in sorted(self._globs):
             choices |= table.fields[i][1]
@@ -271,20 +264,19 @@ class Path:
 
     def child(self, key: str) -> Path:
         """Return the path of a key of the object at this path."""
-        found = self._children.get(None if self.is_map else key)
-        if found is None:
+        own = None if self.is_map else key
+        if own not in self._children:
             name = "{}" if self.is_map else (f".{quoted(key)}" if self.text else quoted(key))
-            found = Path(self._table, self.text + name, self._globs, self.in_list or self.is_map)
-            self._children[None if self.is_map else key] = found
-        return found
+            in_list = self.in_list or self.is_map
+            self._children[own] = Path(self._table, self.text + name, self._globs, in_list)
+        return self._children[own]
 
     @property
     def element(self) -> Path:
         """Return the path of the elements of the list at this path."""
-        found = self._children.get(0)
-        if found is None:
-            found = self._children[0] = Path(self._table, f"{self.text}[]", self._globs, True)
-        return found
+        if 0 not in self._children:
+            self._children[0] = Path(self._table, f"{self.text}[]", self._globs, True)
+        return self._children[0]
 
 
 def quoted(key: str) -> str:
@@ -314,11 +306,10 @@ class Paths:
         for glob in (*globs, *(glob for globs in self.lists for glob in globs)):
             if not glob.is_used:
                 there = [path.text for path in self.all if path.text]
-                raise InputError(
-                    f"{glob.option}: no record has the path {shown(glob.text)}; expected one of "
-                    f"{', '.join(there[:20])}{', …' * (len(there) > 20)}"
-                    + suggestion(glob.text[:200], there)
-                )
+                some = f"{', '.join(there[:20])}{', …' * (len(there) > 20)}"
+                what = f"{glob.option}: no record has the path {shown(glob.text)}"
+                hint = suggestion(glob.text[:200], there)
+                raise InputError(f"{what}; expected one of {some}{hint}")
 
 
 # --- Values: equal values have equal keys
@@ -402,8 +393,7 @@ def _numbers(keys: Sequence[Any]) -> Iterator[tuple[int, Fraction]]:
 
 def _alike(one: str, other: str, least: float) -> bool:
     """Return True if two texts are similar enough."""
-    longer = max(len(one), len(other))
-    most = int((1 - least) * longer + 1e-9)  # edits
+    most = int((1 - least) * max(len(one), len(other)) + 1e-9)  # edits
     return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
 
 

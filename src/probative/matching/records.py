@@ -13,11 +13,13 @@ import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from probative.errors import InputError
+from probative.labels import factorise_each
 from probative.matching.items import Items
 from probative.matching.record_rules import (
     EXACT,
@@ -139,12 +141,10 @@ class _Trees:
                 seen.add(node.code)
         if not parts:
             return self._nothing("[]", value, path)
-        content = (
-            tuple([(node.index, node.code) for node in parts])
-            if path.ordered
-            else tuple(sorted([node.code for node in parts]))
-        )
-        code = self._codes.setdefault(("list", content), len(self._codes))
+        content: list[Any] = [(node.index, node.code) for node in parts]
+        if not path.ordered:
+            content = sorted([node.code for node in parts])
+        code = self._codes.setdefault(("list", *content), len(self._codes))
         return _Node(path, _LIST, code, parts, None, None)
 
     def _nothing(self, sign: str, value: Any, path: Path) -> _Node | None:
@@ -242,42 +242,33 @@ def _holders(lists: Sequence[_Node]) -> dict[tuple[int, int], list[int]]:
 
 
 def _elements(lists: Sequence[_Node], kind: int) -> tuple[list[int], list[_Node], list[int]]:
-    """Return the lists with elements of a kind, these elements, and where each list begins."""
-    rows: list[int] = []
-    begin: list[int] = []
-    elements: list[_Node] = []
-    for row, node in enumerate(lists):
-        own = [part for part in node.parts if part.kind == kind]
-        if own:
-            rows.append(row)
-            begin.append(len(elements))
-            elements += own
-    return rows, elements, begin
+    """Return the lists with elements of a kind, these elements, where each list begins, the end."""
+    parts = [[part for part in node.parts if part.kind == kind] for node in lists]
+    begin = [0, *accumulate(len(own) for own in parts if own)]
+    return [k for k, own in enumerate(parts) if own], [*chain.from_iterable(parts)], begin
 
 
 def _best_of_blocks(
     keys: Keys, gold: list[_Node], begin: list[int], said: list[_Node], other_begin: list[int]
 ) -> Matrix:
     """Return the weight of the best alignment of every pair of lists that begin at these places."""
-    ends, other_ends = [*begin[1:], len(gold)], [*other_begin[1:], len(said)]
-    best = np.zeros((len(begin), len(other_begin)))
+    best = np.zeros((len(begin) - 1, len(other_begin) - 1))
     first = 0
-    while first < len(begin):  # so many lists at a time as memory allows
+    while first < len(best):  # so many lists at a time as memory allows
         last = first + 1
-        while last < len(begin) and (ends[last] - begin[first]) * len(said) <= _MOST_CELLS:
+        while last < len(best) and (begin[last + 1] - begin[first]) * len(said) <= _MOST_CELLS:
             last += 1
-        start, stop = begin[first], ends[last - 1]
+        start, stop = begin[first], begin[last]
         cells = _similarity(gold[start:stop], said)
         if keys:  # only rows with the same keys are paired
-            number: dict[tuple[int, ...], int] = {}
             rows = (*gold[start:stop], *said)
-            codes = np.array([number.setdefault(_key_of_row(r, keys), len(number)) for r in rows])
+            codes, _ = factorise_each((_key_of_row(row, keys) for row in rows), len(rows))
             cells *= codes[: stop - start, None] == codes[stop - start :]
-        own = np.array(begin[first:last]) - start
-        largest = np.maximum.reduceat(cells, own, axis=0)
-        best[first:last] = np.maximum.reduceat(largest, other_begin, axis=1)
+        own = np.array(begin[first : last + 1]) - start
+        largest = np.maximum.reduceat(cells, own[:-1], axis=0)
+        best[first:last] = np.maximum.reduceat(largest, other_begin[:-1], axis=1)
         for i, j in np.argwhere(best[first:last] > 0).tolist():
-            block = cells[own[i] : ends[first + i] - start, other_begin[j] : other_ends[j]]
+            block = cells[own[i] : own[i + 1], other_begin[j] : other_begin[j + 1]]
             if min(block.shape) > 1:
                 best[first + i, j] = block[_assign(block)].sum()
         first = last
@@ -295,11 +286,10 @@ def _key_of_row(row: _Node, keys: Keys) -> tuple[int, ...]:
     return tuple(codes)
 
 
-def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _assign(matrix: Matrix) -> Any:
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(matrix, maximize=True)
-    return rows, columns
+    return linear_sum_assignment(matrix, maximize=True)
 
 
 # --- Matching two trees
@@ -311,7 +301,7 @@ class _Comparison:
     def __init__(self, gold: _Node, said: _Node):
         # the outcome of a gold leaf, a returned leaf, or a pair of them
         self.found: list[tuple[int, _Node | None, _Node | None]] = []
-        # scalars of both sides, in each list, that have no equal partner
+        # unequal scalars of both sides: of a pair, or those of each list without an equal partner
         self.left: list[tuple[list[_Node], list[_Node]]] = []
         self._compare(gold, said)
 
@@ -322,6 +312,8 @@ class _Comparison:
             rule = gold.path.rule
             equal = gold.code == said.code or any(close_pairs(rule, [gold.key], [said.key]))
             self.found.append((RIGHT if equal else OTHER_VALUE, gold, said))
+            if not equal:
+                self.left.append(([gold], [said]))
         elif gold.kind == _LIST and not gold.path.ordered:
             for kind in (_LEAF, _OBJECT, _LIST):
                 self._align(gold, said, kind)
@@ -329,14 +321,11 @@ class _Comparison:
             by_index = gold.kind == _LIST
             parts = {p.index: p for p in gold.parts} if by_index else gold.parts
             others = {p.index: p for p in said.parts} if by_index else said.parts
-            for key, part in parts.items():
-                if key in others:
-                    self._compare(part, others[key])
+            for key in parts | others:
+                if key in parts and key in others:
+                    self._compare(parts[key], others[key])
                 else:
-                    self._alone(part, None)
-            for key, other in others.items():
-                if key not in parts:
-                    self._alone(None, other)
+                    self._alone(parts.get(key), others.get(key))
 
     def _alone(self, gold: _Node | None, said: _Node | None, kind: int = 0) -> None:
         """Add what only gold has and what only the output has."""
@@ -468,17 +457,16 @@ _LONGEST_COMPARED = 400  # characters
 
 def why_unequal(gold: Any, said: Any) -> str:
     """Return why two values are not equal: their types, a rule that would accept them, how far."""
-    names = [_TYPES.get(type(value), "empty") for value in (gold, said)]
-    if names[0] != names[1]:
-        return f"{names[1]}, not {names[0]}"
-    if type(gold) is not str:
-        is_number = names[0] == "number"
-        return f"differs by {said - gold:+.6g}" if is_number else ""
+    form, other = (_TYPES.get(type(value), "empty") for value in (gold, said))
+    if form != other:
+        return f"{other}, not {form}"
+    if form != "string":
+        return f"differs by {said - gold:+.6g}" if form == "number" else ""
     texts = clean(gold), clean(said)
     dates = all(_DATE_LIKE.search(text) for text in texts)
     for form in (*_FORMS, *(_DATE_FORMS[1:] if dates else ()), *_DATE_FORMS[:dates]):
         rule = Rule(**parse_rules(form))
-        if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
+        if len({key_of_text(text, rule) for text in texts}) == 1:
             return f"equal under {form}"
     longer = max(map(len, texts))
     edits = edit_distance(*texts) if longer <= _LONGEST_COMPARED else longer
@@ -523,10 +511,8 @@ class MatchedRecords:
         absent = items.n_units - self._documents_with(items.answer | (kinds > 0))
         columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
         numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
-        counts = []
-        for k, (path, row) in enumerate(zip(items.labels, numbers, strict=True)):
-            row.append(None if self.in_list[k] else int(absent[k]))
-            counts.append(FieldCounts(path, *row))
+        rows: Any = zip(items.labels, numbers, absent.tolist(), self.in_list.tolist(), strict=True)
+        counts = [FieldCounts(path, *[*own, None if many else n]) for path, own, n, many in rows]
         counts.sort(key=lambda own: (-own.errors, own.path))
         return [own for own in counts if own.in_gold or own.errors]
 
@@ -544,10 +530,10 @@ class MatchedRecords:
     def near_misses(self, system: int = 0) -> list[NearMiss]:
         """Return the rules that would accept wrong values, those that accept most first."""
         counts = self.items.counts(system)
-        tp, fp, fn = (float(part) for part in (counts.tp, counts.fp, counts.fn))
+        tp, whole = float(counts.tp), float(counts.tp + counts.nu)
         weight = dict(zip(self.items.labels, self.weights.tolist(), strict=True))
         found = [
-            NearMiss(path, rule, n, 2 * (tp + n * weight[path]) / (2 * tp + fp + fn))
+            NearMiss(path, rule, n, 2 * (tp + n * weight[path]) / whole)
             for (path, rule), n in self.explained[system].items()
             if path in weight
         ]
@@ -583,7 +569,7 @@ class MatchedRecords:
     def document_f1(self, system: int = 0) -> NDArray[np.float64]:
         """Return the F1 of every document; NaN if neither gold nor the system has a field."""
         units = self.items.counts(system, by="sentence")
-        whole = np.asarray(2 * units.tp + units.fp + units.fn, dtype=np.float64)
+        whole = units.tp + units.nu
         return np.asarray(2 * units.tp / np.where(whole > 0, whole, np.nan))
 
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
@@ -636,8 +622,7 @@ def match_records(
             try:
                 compared = _Comparison(root, trees.tree(system.documents[document]))
             except InputError as error:
-                line = system.line_of(document)
-                raise InputError(error.message, system.name, line) from None
+                raise InputError(error.message, system.name, system.line_of(document)) from None
             again = Counter[Any]()
             for kind, right, said in compared.found:
                 if right is not None:
@@ -648,10 +633,7 @@ def match_records(
                     if key not in alarms:
                         alarms[key] = add(document, said.path, 0)
                     table[alarms[key] * width + 3 + s] = kind
-            wrong_pairs = [
-                ([g], [p]) for kind, g, p in compared.found if kind == OTHER_VALUE and g and p
-            ]
-            for one, other in (*wrong_pairs, *compared.left):
+            for one, other in compared.left:
                 wrong_values[s] += min(len(one), len(other))
                 explained[s].update((path.text, text) for path, text in _explain(one, other))
     if all_there:
@@ -667,16 +649,12 @@ def match_records(
     code[used] = np.arange(len(used), dtype=np.int32)
     there = [paths.all[k] for k in used]
     weights = np.array([path.rule.weight for path in there], dtype=np.int64)
-    items = Items(
-        units,
-        code[number],
-        tuple(path.text for path in there),
-        in_gold,
-        np.where(in_gold, found == RIGHT, found > 0),
-        len(gold.documents),
-        np.arange(len(gold.documents), dtype=np.int32),
-        times=weights[code[number]] if (weights != 1).any() else None,
-    )
+    label, labels = code[number], tuple(path.text for path in there)
+    says = np.where(in_gold, found == RIGHT, found > 0)
+    documents = np.arange(len(gold.documents), dtype=np.int32)
+    items = Items(units, label, labels, in_gold, says, len(documents), documents)
+    if (weights != 1).any():
+        items = replace(items, times=weights[label])
     return MatchedRecords(
         items,
         found,
@@ -696,17 +674,14 @@ def fields_of_document(
     trees = _Trees(rules)
     sides = trees.tree(gold), trees.tree(said)
     places, others = (dict(_places(side, "")) for side in sides)
-    found = [
-        Field(
-            (g or p).path.text,  # type: ignore[union-attr]
-            KINDS[kind],
-            None if g is None else places[g],
-            None if p is None else others[p],
-            None if g is None else g.value,
-            None if p is None else p.value,
+    found = []
+    for kind, g, p in _Comparison(*sides).found:
+        path = (g or p).path.text  # type: ignore[union-attr]
+        one, other = (
+            (None, None) if own is None else (at[own], own.value)
+            for own, at in ((g, places), (p, others))
         )
-        for kind, g, p in _Comparison(*sides).found
-    ]
+        found.append(Field(path, KINDS[kind], one[0], other[0], one[1], other[1]))
     order = {place: i for i, place in enumerate(places.values())}
     return sorted(found, key=lambda field: order.get(field.gold_place or "", len(order)))
 
@@ -743,13 +718,8 @@ def survey_paths(records: Records) -> list[PathSummary]:
             some = examples.setdefault(leaf.path.text, {})
             if len(some) < _EXAMPLES:
                 some.setdefault(leaf.key, leaf.value)
-    return [
-        PathSummary(
-            path,
-            tuple(form for form, _ in number.most_common()),
-            documents[path],
-            number.total(),
-            tuple(examples[path].values()),
-        )
-        for path, number in sorted(types.items())
-    ]
+    found = []
+    for path, number in sorted(types.items()):
+        forms, shown = tuple(dict(number.most_common())), tuple(examples[path].values())
+        found.append(PathSummary(path, forms, documents[path], number.total(), shown))
+    return found

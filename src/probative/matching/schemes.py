@@ -44,7 +44,7 @@ class _Scheme:
         """Return the prefixes of a span of this length, ignoring its neighbours."""
         if length == 1:
             return [self.single]
-        head = list(self.begin[: length - 1])
+        head = self.begin[: length - 1]
         return [*head, *[self.inside] * (length - 1 - len(head)), self.end]
 
 
@@ -190,12 +190,10 @@ def _sequence(tagged: Tagged, scheme: _Scheme) -> _Sequence:
     if wrong:
         token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
         name = tagged.names[int(tagged.tags[token])]
-        shown = name if len(name) <= 60 else name[:60] + "…"
+        what = f"unknown tag {name if len(name) <= 60 else name[:60] + '…'!r}"
         prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
-        raise tagged.text.error(
-            f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
-            token,
-        )
+        expected = f"expected O, or a type after one of {prefixes} ({scheme.name})"
+        raise tagged.text.error(f"{what}; {expected}", token)
     return _translate(tagged)
 
 
@@ -249,22 +247,14 @@ def _forbidden(scheme: _Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
     return sequence.in_own_codes(wrong, code)
 
 
-def invalid(tagged: Tagged, scheme: str) -> int:
-    """Count the steps from tag to tag that break the rules of a scheme; O stands at both edges."""
-    rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
-    sequence = _sequence(tagged, rules)
-    return int(sequence.number()[_forbidden(rules, sequence)].sum())
-
-
 def recognise(tagged: Tagged) -> str:
     """Return the scheme that has all the prefixes and whose rules the tags break least often."""
     # tags that fit no scheme get the one that has the prefixes of most tokens
-    parsed = [_parse(name) for name in tagged.names]
-    tags = [tag for tag in parsed if tag is not None]
-    fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
-    if not fitting or len(tags) < len(parsed):
-        used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
-        times = [(tag[0], n) for tag, n in zip(parsed, used, strict=True) if tag is not None]
+    prefixes = [prefix_of(name) for name in tagged.names]
+    fitting = [s for s in SCHEMES.values() if {*prefixes} - {None} <= s.follow.keys()]
+    if not fitting or None in prefixes:
+        used = np.bincount(tagged.tags, minlength=len(prefixes)).tolist()
+        times = list(zip(prefixes, used, strict=True))
         known = {s.name: sum(n for tag, n in times if tag in s.follow) for s in SCHEMES.values()}
         return max(known, key=lambda name: known[name])
     sequence = _translate(tagged)
@@ -295,10 +285,9 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     how = f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"
     notes = [*tagged.notes, Recognised(how)]
     if number:
-        notes.append(
-            f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "
-            f"read as {'conlleval does' if repair == 'conlleval' else 'seqeval strict mode does'}"
-        )
+        what = f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}"
+        as_whom = "conlleval" if repair == "conlleval" else "seqeval strict mode"
+        notes.append(f"{what}, read as {as_whom} does")
     places = sentence, start - opening, end - opening, sequence.kind[first]
     about = sequence.labels, text, rules.name, number
     return Spans(*places, *about, notes=tuple(notes))
@@ -336,8 +325,10 @@ def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
     """Return messages on the first tags that break the rules, and the number of all."""
     rules = SCHEMES[scheme]
     sequence = _sequence(tagged, rules)
-    places = _places(sequence, _forbidden(rules, sequence), most)
-    return [str(_misplaced(tagged, rules, place)) for place in places], invalid(tagged, scheme)
+    forbidden = _forbidden(rules, sequence)
+    places = _places(sequence, forbidden, most)
+    number = int(sequence.number()[forbidden].sum())
+    return [str(_misplaced(tagged, rules, place)) for place in places], number
 
 
 def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
@@ -346,24 +337,22 @@ def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> lis
     into = np.flatnonzero(rule[sequence.before])[:most]
     leaving = sequence.after // 2 % len(sequence.prefixes) == sequence.prefixes.index("O")
     out = np.flatnonzero(rule[sequence.after] & leaving)[:most]
-    entered = zip(sequence.token[into].tolist(), sequence.opens[into].tolist(), strict=True)
-    left = zip(sequence.token[out].tolist(), sequence.closes[out].tolist(), strict=True)
-    steps = [(-1 if opens else token - 1, token) for token, opens in entered]
-    steps += [(token, -1 if closes else token + 1) for token, closes in left]
+    token, previous = sequence.token, np.where(sequence.opens, -1, sequence.token - 1)
+    following = np.where(sequence.closes, -1, sequence.token + 1)
+    steps = [*zip(previous[into].tolist(), token[into].tolist(), strict=True)]
+    steps += zip(token[out].tolist(), following[out].tolist(), strict=True)
     return sorted(steps, key=max)[:most]
 
 
 def _misplaced(tagged: Tagged, rules: _Scheme, place: tuple[int, int]) -> InputError:
-    tag_before, tag_after = (repr(tagged.names[tagged.tags[token]][:60]) for token in place)
+    before, after = (f"tag {tagged.names[tagged.tags[token]][:60]!r}" for token in place)
+    what = f"{after} after {before.removeprefix('tag ')}"
     if place[0] < 0:
-        what = f"tag {tag_after} at the begin of a sentence"
+        what = f"{after} at the begin of a sentence"
     elif place[1] < 0:
-        what = f"tag {tag_before} at the end of a sentence"
-    else:
-        what = f"tag {tag_after} after {tag_before}"
-    return tagged.text.error(
-        f"{what} breaks the rules of {rules.name}; expected a valid tag", max(place)
-    )
+        what = f"{before} at the end of a sentence"
+    broken = f"{what} breaks the rules of {rules.name}; expected a valid tag"
+    return tagged.text.error(broken, max(place))
 
 
 def decode_tags(

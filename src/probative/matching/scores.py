@@ -10,7 +10,7 @@ import numpy as np
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import rows_at
-from probative.tables.scores import NO_RANGE, USUAL_RANGE, refuse_outside
+from probative.tables.scores import NO_RANGE, USUAL_RANGE, range_of, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,19 +52,14 @@ class _ScoredItems:
     @property
     def positives(self) -> int:
         """Return the number of items."""
-        if self.sizes is not None:
-            return int(self.sizes.sum())
-        return int(self.says.shape[1]) // self.repeats
+        return int(self.says.shape[1] // self.repeats if self.sizes is None else self.sizes.sum())
 
     @property
     def n_units(self) -> int:
         """Return the number of units."""
         return self.positives if self.unit is None else int(self.unit.max(initial=-1)) + 1
 
-    @property
-    def units_in_all(self) -> int:
-        """Return the number of units."""
-        return self.n_units
+    units_in_all = n_units
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:  # noqa: ARG002
         """Return the labels in use: none."""
@@ -100,7 +95,7 @@ class _ScoredItems:
         assert self.human is not None  # noqa: S101  # asked only where there are any
         there = np.isfinite(self.human).all(axis=0)
         human, judged, number = (
-            replace(self, says=np.where(there, own, 0.0), human=None).sums(unit)[0]
+            replace(self, says=np.where(there, own, 0.0)).sums(unit)[0]
             for own in (self.human, self.says, np.ones_like(self.says))
         )
         return human, judged, number
@@ -128,32 +123,29 @@ class _ScoredItems:
         """Return the items once per system, as the items of one system."""
         own = self.of_systems(systems)
         human = None if own.human is None else own.human.reshape(1, -1)
-        says = own.says.reshape(1, -1)
-        return replace(own, says=says, human=human, repeats=len(systems), answers=())
+        says, number = own.says.reshape(1, -1), len(systems)
+        return replace(own, says=says, human=human, repeats=number, answers=())
 
 
-def summed_items(summed: SummedScores, range_: Range | None) -> tuple[_ScoredItems, list[str]]:
+def summed_items(summed: SummedScores, given: Any) -> tuple[_ScoredItems, list[str]]:
     """Return the items of a table that was summed by unit, and notes."""
+    range_ = summed.range if given is None else range_of(given)
     if range_ is not None:
         refuse_outside(range_, summed.least, summed.most)
     units = np.arange(summed.n_units, dtype=np.int32)
     sums: dict[str, Any] = {"sizes": summed.number, "squares": summed.squares}
     items = _ScoredItems(summed.sums, units, range_, summed.left_out, **sums)
     out = f"{summed.left_out:,} items are left out, because a system has no score of them"
-    read = (
-        f"{items.positives:,} items, summed by unit in the engine, so that no single item can be "
-        f"shown"
-    )
+    number = f"{items.positives:,} items"
+    read = f"{number}, summed by unit in the engine, so that no single item can be shown"
     notes = [Recognised(read), _words_of_range(range_, said=True)]
     return items, [out, *notes] if summed.left_out else notes
 
 
 def scored(sides: Sequence[Graded], like: Any) -> _ScoredItems:
     """Return the items of sides that were matched before, with the range of `like`."""
-    says = np.stack([side.values for side in sides])
-    items: _ScoredItems = replace(
-        like, says=says, unit=sides[0].units, left_out=0, human=_human(sides)
-    )
+    says: dict[str, Any] = {"says": np.stack([s.values for s in sides]), "human": _human(sides)}
+    items: _ScoredItems = replace(like, unit=sides[0].units, left_out=0, **says)
     return items
 
 
@@ -164,26 +156,24 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 
 
 def match_scores(
-    sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
+    sides: Sequence[Graded], names: Sequence[str], given: Any
 ) -> tuple[_ScoredItems, list[Graded], list[str]]:
     """Match scores by place, without items that a system lacks; return items, sides and notes."""
-    first = sides[0]
+    first, range_ = sides[0], range_of(given)
     for side, name in zip(sides, names, strict=True):
         if len(side) != len(first):
-            raise InputError(
-                f"{name}: {len(side):,} scores, but {names[0]} has {len(first):,}; expected the "
-                f"same items"
-            )
+            problem = f"{name}: {len(side):,} scores, but {names[0]} has {len(first):,}"
+            raise InputError(f"{problem}; expected the same items")
         low, high = range_ or (-np.inf, np.inf)
         with np.errstate(invalid="ignore"):
             outside = side.values[(side.values < low) | (side.values > high)]
         if len(outside):
             some = ", ".join(f"{value:g}" for value in outside[:_EXAMPLES])
-            least, most = np.nanmin(side.values), np.nanmax(side.values)
             raise InputError(
                 f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from "
-                f"{low:g} to {high:g} ({some}; all are between {least:g} and {most:g}); expected "
-                f"range=, the smallest and the largest possible score, or range='{NO_RANGE}'"
+                f"{low:g} to {high:g} ({some}; all are between {np.nanmin(side.values):g} and "
+                f"{np.nanmax(side.values):g}); expected range=, the smallest and the largest "
+                f"possible score, or range='{NO_RANGE}'"
             )
     values = np.stack([side.values for side in sides])
     there = np.isfinite(values).all(axis=0)
@@ -201,7 +191,7 @@ def match_scores(
             f"{left_out:,} of {len(first):,} items are left out, because a system has no score of "
             f"them ({', '.join(lacking)} missing): {np.count_nonzero(there):,} are compared"
         )
-    notes.append(_words_of_range(range_, said=said))
+    notes.append(_words_of_range(range_, said=given is not None))
     rows = np.flatnonzero(there)
     kept = [rows_at(side, rows) for side in sides] if left_out else list(sides)
     answers = tuple(side.answers for side in kept if side.answers is not None)
@@ -216,10 +206,8 @@ def match_scores(
     if items.human is not None:
         labelled = int(np.isfinite(items.human).all(axis=0).sum())
         if labelled < _FEWEST_HUMAN:
-            raise InputError(
-                f"human: {labelled} items have human scores of every system; expected at least "
-                f"{_FEWEST_HUMAN}"
-            )
+            problem = f"human: {labelled} items have human scores of every system"
+            raise InputError(f"{problem}; expected at least {_FEWEST_HUMAN}")
         notes.append(
             f"{labelled:,} of {len(rows):,} items have human scores, which correct those of the "
             f"judge; they are taken to be drawn at random"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,14 +44,12 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
     where = f"sentence {sentence + 1}: " if system.line is None else ""
     line = None if system.line is None else int(system.line[sentence])
     there = gold.name if gold.line is None else f"{gold.name}:{int(gold.line[sentence])}"
-    others = " (align_by='characters' accepts others)"
-    other = others if place else ", or task='labels' if these are labels"
-    return InputError(
-        f"{where}character {place + 1} differs: {given[window]!r} here, {expected[window]!r} at "
-        f"{there}; expected the same text but for spaces{other}",
-        system.name,
-        line,
-    )
+    other = ", or task='labels' if these are labels"
+    other = " (align_by='characters' accepts others)" if place else other
+    what = f"{given[window]!r} here, {expected[window]!r} at {there}"
+    wanted = f"expected the same text but for spaces{other}"
+    problem = f"{where}character {place + 1} differs: {what}; {wanted}"
+    return InputError(problem, system.name, line)
 
 
 def match_words(gold: Segmented, *systems: Segmented) -> Items:
@@ -85,9 +83,7 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
     def number(which: NDArray[np.bool_]) -> NDArray[np.intp]:
         return np.bincount(sentence[which[:last]], minlength=gold.n_sentences)
 
-    return Counts(
-        tp=number(expected & given), fp=number(~expected & given), fn=number(expected & ~given)
-    )
+    return Counts(number(expected & given), number(~expected & given), number(expected & ~given))
 
 
 def _boundaries(words: Segmented) -> NDArray[np.bool_]:
@@ -161,20 +157,16 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         f"{extra}; words that cannot be aligned, counted as wrong: {lost}"
     )
     text = {name: getattr(gold, name) for name in ("characters", "byte_first", "first")}
-    words: dict[str, Any] = {"start": start[order], "end": end[order]}
-    words |= {"sentence": system.sentence[order], "source": None, "block": None}
-    return replace(system, **text, **words), (note,)
+    text |= {"sentence": system.sentence[order], "source": None, "block": None}
+    return replace(system, start=start[order], end=end[order], **text), (note,)
 
 
 def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
     """Return the index in gold's text of every character of a sentence; -1 if not in it."""
     if max(len(expected), len(given)) > _MOST_ALIGNED:
-        raise InputError(
-            f"sentence {k + 1} has another text and more than {_MOST_ALIGNED:,} characters; "
-            f"expected shorter ones to be aligned",
-            system.name,
-            None if system.line is None else int(system.line[k]),
-        )
+        problem = f"sentence {k + 1} has another text and more than {_MOST_ALIGNED:,} characters"
+        line = None if system.line is None else int(system.line[k])
+        raise InputError(f"{problem}; expected shorter ones to be aligned", system.name, line)
     places = [_NOT_IN_GOLD] * len(given)
     # every character in its NFKC form: full-width as half-width
     one, other = ([unicodedata.normalize("NFKC", c) for c in text] for text in (expected, given))
@@ -235,17 +227,12 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
     while len(rows) > gold.n_sentences and not len(rows[-1]):
         rows.pop()  # a file of segmented text does not count an empty sentence at its end
     if len(rows) != gold.n_sentences:
-        raise probabilities.error(
-            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected the "
-            "same number"
-        )
+        what = f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}"
+        raise probabilities.error(f"{what}; expected the same number")
     for sentence, (row, length) in enumerate(zip(rows, gold.lengths.tolist(), strict=True)):
-        if len(row) != max(length - 1, 0):
-            raise probabilities.error(
-                f"{len(row)} numbers; expected {max(length - 1, 0)}, one between every two of the "
-                f"{length} characters of gold",
-                sentence,
-            )
+        if len(row) != (inner := max(length - 1, 0)):
+            expected = f"{inner}, one between every two of the {length} characters of gold"
+            raise probabilities.error(f"{len(row)} numbers; expected {expected}", sentence)
     return np.concatenate(rows)
 
 

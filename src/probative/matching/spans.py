@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     # the labels, the number of sentences and the document of each
     Frame = tuple[tuple[str, ...], int, NDArray[Any] | None]
+    Columns = tuple[NDArray[Any], ...]  # unit, start, end, often the shape, and label
 
 
 # --- Rules of matching: when a span of a system counts as right
@@ -52,7 +53,6 @@ class MatchRule:
 
 
 _EQUAL = MatchRule(STRICT)
-_BY_OVERLAP = tuple(map(MatchRule, MATCHES[:4]))  # the rules of nervaluate
 
 
 def match_rule(match: object) -> MatchRule:
@@ -70,10 +70,9 @@ def match_rule(match: object) -> MatchRule:
 # --- Tokens or characters that spans cover; a span may have several pieces
 
 
-def _pieces_of(shape: str) -> list[tuple[int, int]]:
-    """Parse the shape of a span: "0-5;8-12" gives [(0, 5), (8, 12)]."""
-    ends = (piece.split("-") for piece in shape.split(";"))
-    return [(int(start), int(end)) for start, end in ends]
+def _pieces_of(shape: str) -> Ints:
+    """Parse the shape of a span: "0-5;8-12" gives the rows 0, 5 and 8, 12."""
+    return np.array(re.split("[-;]", shape), dtype=np.int64).reshape(-1, 2)
 
 
 def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
@@ -81,15 +80,11 @@ def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints,
     sentence, start, end, label = _pieces(spans)
     counted = _counted_in(answer)
     if kind == "tokens" and counted == "characters":
-        raise InputError(
-            f"match: the spans of {answer.text.name} are given by characters; expected 'characters'"
-        )
+        what = f"match: the spans of {answer.text.name} are given by characters"
+        raise InputError(f"{what}; expected 'characters'")
     if kind == "characters" and counted == "tokens":
-        first = answer.text.first
-        offset = _characters_before(answer.text)
-        start, end = (
-            offset[first[sentence] + place] - offset[first[sentence]] for place in (start, end)
-        )
+        first, offset = answer.text.first[sentence], _characters_before(answer.text)
+        start, end = (offset[first + place] - offset[first] for place in (start, end))
     length = end - start
     before = np.cumsum(length) - length
     place = np.arange(int(length.sum()), dtype=np.int64) - np.repeat(before - start, length)
@@ -106,7 +101,7 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
     parts = [
         (int(sentence[k]), low, high, int(label[k]))
         for k in np.flatnonzero(several).tolist()
-        for low, high in _pieces_of(spans.shapes[int(spans.shape[k])])
+        for low, high in _pieces_of(spans.shapes[int(spans.shape[k])]).tolist()
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
     whole = np.stack([sentence, start, end, label], axis=1)[~several]
@@ -135,10 +130,8 @@ def _characters_before(text: Text) -> Ints:
         words = chain.from_iterable(text.sentences or ())
         lengths = np.array(list(map(len, words)), dtype=np.int64)
     if len(lengths) != text.n_tokens:
-        raise InputError(
-            f"match: {text.name} has tags without words, which have no characters; expected "
-            f"'tokens'"
-        )
+        what = f"match: {text.name} has tags without words, which have no characters"
+        raise InputError(f"{what}; expected 'tokens'")
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
@@ -169,14 +162,14 @@ class _Side:
         return len(self.unit)
 
     @classmethod
-    def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> _Side:
+    def of(cls, columns: Columns, shapes: tuple[str, ...]) -> _Side:
         """Make a side from unit, start, end, shape and label in any order; drop duplicates."""
         unit, start, end, shape, label = columns
         kept, _ = distinct_rows([unit, start, end, label, shape])
         return cls(*(column[kept].astype(np.int64) for column in columns), shapes=shapes)
 
     @property
-    def columns(self) -> tuple[Ints, ...]:
+    def columns(self) -> Columns:
         """Return unit, start, end, shape and label of every span."""
         return self.unit, self.start, self.end, self.shape, self.label
 
@@ -184,11 +177,10 @@ class _Side:
         """Return the spans at these indices, in this order."""
         return _Side(*(column[places] for column in self.columns), shapes=self.shapes)
 
-    def pieces(self, k: int) -> list[tuple[int, int]]:
+    def pieces(self, k: int) -> Ints:
         """Return start and end of every piece of a span."""
-        if self.shape[k]:
-            return _pieces_of(self.shapes[int(self.shape[k])])
-        return [(int(self.start[k]), int(self.end[k]))]
+        shape = self.shapes[int(self.shape[k])]
+        return _pieces_of(shape) if shape else np.array([[self.start[k], self.end[k]]])
 
 
 # Pairs of spans are two rows of indices: of the spans of a system, and of the gold spans they meet.
@@ -276,10 +268,10 @@ def _meeting(gold: _Side, system: _Side) -> Ints:
         shared = np.minimum(gold.end[g], system.end[s]) - np.maximum(gold.start[g], system.start[s])
         length = gold.end[g] - gold.start[g]
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
-            of_gold, of_system = gold.pieces(int(g[k])), system.pieces(int(s[k]))
-            length[k] = sum(end - start for start, end in of_gold)
-            both = ((min(i[1], j[1]), max(i[0], j[0])) for i in of_gold for j in of_system)
-            shared[k] = sum(max(0, end - start) for end, start in both)
+            own, other = gold.pieces(g[k]).T[:, :, None], system.pieces(s[k]).T[:, None]
+            length[k] = np.sum(own[1] - own[0])
+            both = np.minimum(own[1], other[1]) - np.maximum(own[0], other[0])
+            shared[k] = np.maximum(both, 0).sum()
         parts.append(pairs[:, (shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)])
     return np.concatenate(parts, axis=1)
 
@@ -297,7 +289,7 @@ def _within(gold: _Side, system: _Side, tolerance: int) -> Ints:
         near &= np.abs(gold.end[g] - system.end[s]) <= tolerance
         several = near & ((gold.shape[g] > 0) | (system.shape[s] > 0))
         for k in np.flatnonzero(several).tolist():  # all pieces agree in number and in their ends
-            a, b = np.array(gold.pieces(int(g[k]))), np.array(system.pieces(int(s[k])))
+            a, b = gold.pieces(g[k]), system.pieces(s[k])
             near[k] = a.shape == b.shape and np.abs(a - b).max() <= tolerance
         parts.append(pairs[:, near])
     return np.concatenate(parts, axis=1)
@@ -341,21 +333,17 @@ def match_spans(
     """Find the distinct spans of gold and of the systems, and which side has which."""
     for system in systems:
         if system.n_sentences != gold.n_sentences:
-            raise InputError(
-                f"{system.text.name}: {system.n_sentences} sentences, but {gold.text.name} has "
-                f"{gold.n_sentences}"
-            )
+            what = f"{system.text.name}: {system.n_sentences} sentences"
+            raise InputError(f"{what}, but {gold.text.name} has {gold.n_sentences}")
     everyone = (gold, *systems)
     labels, codes = union([side.labels for side in everyone])
     for label in only:
         one_of("only", label, labels)
     wanted = np.array([not only or label in only for label in labels], dtype=bool)
     sides = []
-    every, shapes = _columns(everyone, rule)
-    for columns, code in zip(every, codes, strict=True):
-        kind = code[columns[-1]]
-        shown = np.zeros_like(kind) if ignore_type else kind
-        chosen = (*columns[:-1], shown)
+    every, shapes = _columns(everyone, rule, codes)
+    for *places, kind in every:
+        chosen = (*places, np.zeros_like(kind) if ignore_type else kind)
         sides.append(tuple(column[wanted[kind]] for column in chosen) if only else chosen)
     frame = (UNTYPED,) if ignore_type else labels, gold.n_sentences, gold.text.document
     if rule.name == STRICT or rule.is_by_place:
@@ -366,19 +354,20 @@ def match_spans(
 
 
 def _columns(
-    sides: Sequence[Spans], rule: MatchRule
-) -> tuple[list[tuple[NDArray[Any], ...]], tuple[str, ...]]:
+    sides: Sequence[Spans], rule: MatchRule, labels: Sequence[NDArray[Any]]
+) -> tuple[list[Columns], tuple[str, ...]]:
     """Return unit, place, shape, label of every side's spans (or places); the texts of shapes."""
-    if rule.is_by_place:
-        covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
-        return [(unit, place, place + 1, label) for unit, place, label in covered], ()
     shapes, codes = union([side.shapes or ("",) for side in sides])  # code 0: a single piece
-    if rule.name == STRICT and all(side.shape is None for side in sides):
-        return [(side.sentence, side.start, side.end, side.label) for side in sides], shapes
-    columns: list[tuple[NDArray[Any], ...]] = []
-    for side, code in zip(sides, codes, strict=True):
-        shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
-        columns.append((side.sentence, side.start, side.end, code[shape], side.label))
+    plain = rule.name == STRICT and all(side.shape is None for side in sides)
+    columns: list[Columns] = []
+    for side, code, label in zip(sides, codes, labels, strict=True):
+        if rule.is_by_place:
+            unit, place, kind = _covered_places(side, rule.name, sides[0])
+            columns.append((unit, place, place + 1, label[kind]))
+        else:
+            shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
+            own = () if plain else (code[shape],)
+            columns.append((side.sentence, side.start, side.end, *own, label[side.label]))
     return columns, shapes
 
 
@@ -405,30 +394,24 @@ def _items(sides: Sequence[_Side], met: Sequence[Ints], rule: MatchRule, frame: 
         of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
         of_gold[pairs[1]] = of_system[pairs[0]] = credit
         found.append((of_gold, of_system))
-    parts = range(1, rule.parts + 1)
-    wrong = [
-        [system.at(np.flatnonzero(rule.parts - credit >= part)).columns for part in parts]
-        for system, (_, credit) in zip(systems, found, strict=True)
-    ]
     # part k of a span is right if its credit is at least k, wrong if the missing credit is
-    kinds = [
-        collect([gold.at(np.zeros(0, dtype=np.intp)).columns, *own], *frame)
-        for own in zip(*wrong, strict=True)
-    ]
+    parts = range(1, rule.parts + 1)
     right = [np.stack([credit >= part for credit, _ in found]) for part in parts]
-    n_gold, n_wrong = len(gold), sum(len(kind.unit) for kind in kinds)
+    wrong = []
+    for part in parts:
+        places = (np.flatnonzero(rule.parts - credit >= part) for _, credit in found)
+        said = [system.at(own).columns for system, own in zip(systems, places, strict=True)]
+        wrong.append(collect([gold.at(np.zeros(0, dtype=np.intp)).columns, *said], *frame))
     unit, label, start, end = (
-        np.concatenate(
-            [np.tile(getattr(gold, name), rule.parts), *(getattr(k, name) for k in kinds)]
-        )
+        np.concatenate([*[getattr(gold, name)] * len(parts), *(getattr(k, name) for k in wrong)])
         for name in ("unit", "label", "start", "end")
     )
     return Items(
         unit.astype(np.int32),
         label.astype(np.int32),
         frame[0],
-        np.arange(rule.parts * n_gold + n_wrong) < rule.parts * n_gold,
-        np.concatenate([*right, *(kind.says for kind in kinds)], axis=1),
+        np.arange(len(unit)) < len(parts) * len(gold),
+        np.concatenate([*right, *(kind.says for kind in wrong)], axis=1),
         *frame[1:],
         start=start,
         end=end,
@@ -463,15 +446,12 @@ class _Overlap:
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
     """Count the outcomes of pairing spans with gold under nervaluate's four rules."""
-    everyone = (gold, system)
-    _, codes = union([side.labels for side in everyone])
-    every, shapes = _columns(everyone, MatchRule("exact"))
-    a, b = (
-        _Side.of((*columns[:-1], code[columns[-1]]), shapes)
-        for columns, code in zip(every, codes, strict=True)
-    )
+    _, codes = union([gold.labels, system.labels])
+    every, shapes = _columns((gold, system), MatchRule("exact"), codes)
+    a, b = (_Side.of(columns, shapes) for columns in every)
     pairs, found = _meeting(a, b), {}
-    for name, rule in zip(("strict", "exact", "partial", "ent_type"), _BY_OVERLAP, strict=True):
+    for name in ("strict", "exact", "partial", "ent_type"):
+        rule = MatchRule(name.removeprefix("ent_"))
         _, credit = _pair_off(a, b, rule, pairs)
         correct, met = int(np.count_nonzero(credit == rule.parts)), len(credit)
         half = met - correct if rule.parts == 2 else 0

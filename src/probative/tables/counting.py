@@ -12,11 +12,10 @@ import numpy as np
 
 from probative._validation import flag, names_of, one_of, shown
 from probative.counts import Counts, PairedCounts
-from probative.errors import InputError, suggestion
+from probative.errors import InputError
 from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
-    ALL,
     HELD,
     NUMBER,
     LabelColumn,
@@ -25,6 +24,7 @@ from probative.tables.query import (
     count_units,
     group_keys,
     kinds_of,
+    numbers_of,
     plain,
     sort_groups,
     statistics_of,
@@ -51,6 +51,7 @@ _ON_NULL = ("error", "drop", "negative")
 _MOST_CELLS = 1_000_000  # distinct rows; columns of labels have fewer
 _MOST_KINDS = 2_000_000  # distinct units that leave an engine
 _FIRST_FINENESS = 4.0  # bins per standard deviation of a number of items; halved as needed
+_MOST_HALVINGS = 30  # after which a number of less than 2**56 items has a single bin
 _MOST_EXAMPLES = 5  # labels listed in a note
 _GOLD = "gold"
 
@@ -135,13 +136,7 @@ class Tallied:
     @property
     def n_rows(self) -> int:
         """Return the number of rows that were counted."""
-        if self._cells is not None:
-            return int(self._cells.number.sum())
-        return sum(
-            int(number @ sums[:, 0])
-            for (group, _), (sums, number) in self._units.items()
-            if group is not None or not self.groups
-        )
+        return int(self._item_sums((), None, None)[0])
 
     def n_units(self, group: Hashable = None) -> int:
         """Return the number of units, in a group or in all."""
@@ -207,21 +202,14 @@ class Tallied:
     def _system(self, system: str | int) -> int:
         if isinstance(system, int) and not isinstance(system, bool) and 0 <= system < len(self):
             return system
-        if system not in self.names:
-            raise InputError(
-                f"system: there is no {system!r}; expected one of {', '.join(self.names)}"
-                + suggestion(system, self.names)
-            )
-        return self.names.index(str(system))
+        return self.names.index(one_of("system", system, self.names))
 
     def __len__(self) -> int:
         return len(self.names)
 
     def _class(self, label: str | None) -> str | None:
         """Return the class to count; None for all."""
-        if label is None:
-            return self.positive
-        return one_of("label", label, self.labels)
+        return self.positive if label is None else one_of("label", label, self.labels)
 
     def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
         """Return True if true negatives were counted: never for all classes together."""
@@ -459,18 +447,14 @@ class _Counted:
         """Return the distinct units, by group and class."""
         rows = self._kinds_of_units(groups, positive, None)
         if len(rows[NUMBER]) > _MOST_KINDS:
-            rows, sums, number = self._alike(groups, positive)
-        else:
-            number = np.asarray(rows[NUMBER], dtype=np.int64)
-            names = statistics_of(len(self.asked.systems))
-            sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
-        size = len(rows[NUMBER])
+            rows = self._alike(groups, positive)
+        number, sums = numbers_of(rows, statistics_of(len(self.asked.systems)))
         at = {key: i for i, key in enumerate(self.groups)} if groups else {}
-        keys = group_keys(rows, groups, size, single=self.asked.single_by)
+        keys = group_keys(rows, groups, len(number), single=self.asked.single_by)
         group = [at.get(key) for key in keys]
-        labels = [positive] * size
+        labels = [positive] * len(number)
         if positive is None:
-            labels = [None if label == ALL else str(label) for label in rows["label"]]
+            labels = [str(label) if label else None for label in rows["label"]]  # `ALL` is empty
         # every row counts once: refuse a table that changed between its two queries
         whole = np.array([label == positive for label in labels], dtype=bool)
         seen, expected = int((number * sums[:, 0] * whole).sum()), int(self.cells.number.sum())
@@ -491,27 +475,29 @@ class _Counted:
             lambda: count_units(self.source, groups, "u", self.columns, **how), _MOST_KINDS
         )
 
-    def _alike(
-        self, groups: list[str], positive: str | None
-    ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.int64]]:
+    def _alike(self, groups: list[str], positive: str | None) -> dict[str, Any]:
         """Merge units that are nearly alike, because there are too many distinct ones."""
-        systems, fineness = len(self.asked.systems), _FIRST_FINENESS
+        systems = len(self.asked.systems)
         if systems > 2:
             raise InputError(
                 f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
             )
-        while len((rows := self._kinds_of_units(groups, positive, fineness))[NUMBER]) > _MOST_KINDS:
-            fineness /= 2
-        kind, sums, number, lost = units_alike(rows, systems)
+        for halvings in range(_MOST_HALVINGS + 1):
+            rows = self._kinds_of_units(groups, positive, _FIRST_FINENESS / 2**halvings)
+            if len(rows[NUMBER]) <= _MOST_KINDS:
+                break
+        else:
+            raise InputError(
+                f"unit: more than {_MOST_KINDS:,} kinds of units, even if those that are nearly "
+                f"alike are merged; expected fewer groups or classes"
+            )
+        merged, lost = units_alike(rows, [*groups, *([] if positive else ["label"])], systems)
         self.notes.append(
             f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
             f"totals and the exact test stay the same, the variance of the cases "
             f"of units becomes up to {100 * lost:.2g} % smaller"
         )
-        there = [NUMBER, *groups, *([] if positive is not None else ["label"])]
-        places = kind.tolist()
-        taken = {n: values_of(rows[n]) for n in there}
-        return {n: [own[place] for place in places] for n, own in taken.items()}, sums, number
+        return merged
 
 
 def check_asked(
@@ -558,14 +544,7 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
     """Return the class that counts as "yes"; None if all classes count."""
     if asked is None:
         return positive_label(labels) if find_positive else None
-    wanted = label_name("positive", asked)
-    if wanted in labels:
-        return wanted
-    there = ", ".join(map(repr, labels[:20])) + (", …" if len(labels) > 20 else "")
-    raise InputError(
-        f"positive: there is no label {wanted!r}; expected one of {there}"
-        + suggestion(wanted, labels[:10_000])
-    )
+    return one_of("positive", label_name("positive", asked), labels)
 
 
 # --- The public function

@@ -284,8 +284,7 @@ def _no_label(parameter: str, name: str, held: str) -> InputError:
 
 def kinds_of(column: LabelColumn) -> tuple[str, ...]:
     """Return the types of the values of a column, in words."""
-    kinds = {_kind(value) for value, text in column.texts.items() if text is not None}
-    return tuple(sorted(kinds))
+    return tuple(sorted({_kind(v) for v, text in column.texts.items() if text is not None}))
 
 
 def _kind(value: Any) -> str:
@@ -302,6 +301,14 @@ def values_of(column: Any) -> list[Any]:
     """Return the values of a column, with None for missing ones."""
     values = column.tolist() if isinstance(column, np.ndarray) else column
     return [None if is_missing(value) else value for value in values]
+
+
+def numbers_of(
+    rows: Mapping[str, Sequence[Any]], names: list[str]
+) -> tuple[NDArray[np.int64], Array]:
+    """Return the number of units of every row of a query, and its sums of these names."""
+    sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
+    return np.asarray(rows[NUMBER], dtype=np.int64), sums
 
 
 def group_keys(
@@ -337,14 +344,14 @@ def _sorting(key: Hashable) -> list[tuple[int, Any]]:
 # Every case as a sum of `statistics_of`, for one and for two systems: those that may differ within
 # a merged kind, and those that may not.
 _FREE = {
-    1: {"rows": "+rows", "tp": "+t0", "fp": "+p0 -t0", "fn": "+pos -t0"},
+    1: {"tp": "+t0", "fp": "+p0 -t0", "fn": "+pos -t0", "tn": "+rows -pos -p0 +t0"},
     2: {
-        "rows": "+rows",
         "c2": "+t1 -t0_1",
         "c3": "+p1 -t1 -p0_1 +t0_1",
         "c4": "+t0_1",
         "c5": "+p0_1 -t0_1",
         "c6": "+pos -t0 -t1 +t0_1",
+        "c7": "+rows -pos -p0 +t0 -p1 +t1 +p0_1 -t0_1",
     },
 }
 _FIXED: dict[int, dict[str, str]] = {1: {}, 2: {"dt": "+t0 -t1", "df": "+p0 -t0 -p1 +t1"}}
@@ -358,7 +365,8 @@ def _signs(terms: str) -> dict[str, int]:
 def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
     """Return the query that merges units that nearly agree: their number and their sums."""
     # ``fineness`` is the number of bins per standard deviation of a number n of independent items,
-    # which is sqrt(n). Small numbers have bins of their own.
+    # which is sqrt(n). Small numbers have bins of their own. Of all classes together, "true
+    # negatives" may be below 0.
     import narwhals as nw
 
     free, fixed = _FREE[systems], _FIXED[systems]
@@ -368,7 +376,7 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     ]
     split = by_unit.select(*keys, *parts)
     numbers = {n: nw.col(f"_{n}") for n in free}
-    roots = {n: own.cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
+    roots = {n: own.abs().cast(nw.Float64) ** 0.5 * fineness for n, own in numbers.items()}
     bins = [own.cast(nw.Int64).alias(f"bin_{n}") for n, own in roots.items()]
     split = split.with_columns(*bins, *((x * x).alias(f"own_{n}") for n, x in numbers.items()))
     kinds = [*keys, *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
@@ -378,9 +386,9 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
 
 
 def units_alike(
-    rows: Mapping[str, Sequence[Any]], systems: int
-) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
-    """Split merged kinds: kind of each row, its sums, number of units, lost share of variance."""
+    rows: Mapping[str, Sequence[Any]], keys: list[str], systems: int
+) -> tuple[dict[str, Any], float]:
+    """Split merged kinds into rows as those of `count_units`; return the lost share of variance."""
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     columns = [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
     # divide the totals among the units; the first units get one more if there is a remainder
@@ -400,7 +408,9 @@ def units_alike(
     signs = [_signs(terms) for terms in (_FREE[systems] | _FIXED[systems]).values()]
     names = statistics_of(systems)
     inverse = np.rint(np.linalg.inv([[own.get(name, 0) for name in names] for own in signs]))
-    return kind, np.concatenate([free, *fixed], axis=1) @ inverse.T, times, lost
+    sums = inverse @ np.concatenate([free, *fixed], axis=1).T
+    split: dict[str, Any] = {key: [rows[key][place] for place in kind.tolist()] for key in keys}
+    return {**split, NUMBER: times, **dict(zip(names, sums, strict=True))}, lost
 
 
 # --- Distinct rows and distinct units of a statement in DuckDB

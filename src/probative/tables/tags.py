@@ -21,9 +21,9 @@ from probative.matching.schemes import SCHEMES
 from probative.tables.counting import Tallied, check_asked, units_by_key
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
-    NUMBER,
     group_keys,
     merge_units,
+    numbers_of,
     plain,
     sort_groups,
     statistics_of,
@@ -213,10 +213,9 @@ def count_tags(
         return merge_units(mapped, keys, names)
 
     rows = fetch(query)
-    number = np.asarray(rows[NUMBER], dtype=np.int64)
+    number, sums = numbers_of(rows, names)
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")
-    sums = np.stack([np.asarray(rows[n], dtype=np.float64) for n in names], axis=1)
     if asked.units and (lost := int(number @ sums[:, -1])):
         what = missing_labels(lost, int(number @ sums[:, 0]))
         raise InputError(f"unit: column {unit!r} {what}")
