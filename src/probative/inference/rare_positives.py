@@ -290,52 +290,23 @@ class _RareInterval(NamedTuple):
     notes: tuple[str, ...]
 
 
-def rare_score(
-    items: ItemStrata, metric: str = "f1", *, system: int = 0, level: float = 0.95, beta: float = 1
-) -> _RareInterval:
-    """Compute the score of one system in the pool and its interval."""
-
-    def value(totals: Array) -> Array:
-        return _score(items, totals, metric, system, beta)
-
-    return _interval(items, value, level, bounds(metric))
-
-
-def rare_difference(
+def rare_interval(
     items: ItemStrata,
     metric: str = "f1",
+    systems: tuple[int, ...] = (0,),
     *,
-    a: int = 0,
-    b: int = 1,
     level: float = 0.95,
     beta: float = 1,
 ) -> _RareInterval:
-    """Compute the score of system `b` minus that of system `a`, and its interval."""
+    """Compute the interval of one system's score, or of the second system's minus the first's."""
+    # from recalibrated confidences, or else from the labels alone
 
     def value(totals: Array) -> Array:
-        first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
-        return np.asarray(second - first)
+        scores = [_score(items, totals, metric, system, beta) for system in systems]
+        return scores[0] if len(scores) == 1 else np.asarray(scores[1] - scores[0])
 
-    return _interval(items, value, level, (-span(metric), span(metric)))
-
-
-def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
-    """Compute the score from the number of positive items in each stratum (the last axis)."""
-    returned = items.returned[:, system]
-    tp, fn = totals @ returned, totals @ ~returned
-    fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
-    cells = (np.maximum(cell, 0.0) for cell in (tp, fp, fn, tn))  # rounding may leave -1e-13
-    return np.asarray(score(Counts(*cells), metric, beta=beta))
-
-
-def _interval(
-    items: ItemStrata,
-    value: Callable[[Array], Array],
-    level: float,
-    between: tuple[float, float],
-) -> _RareInterval:
-    """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    alone = Totals(items, level).extremes(value, between)  # from the labels alone
+    between = bounds(metric) if len(systems) == 1 else (-span(metric), span(metric))
+    alone = Totals(items, level).extremes(value, between)
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         return _RareInterval(estimate, *alone, alone, (_CONTRADICTED,) * items.contradicted)
@@ -347,6 +318,15 @@ def _interval(
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
     return _RareInterval(estimate, low, high, alone, notes)
+
+
+def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
+    """Compute the score from the number of positive items in each stratum (the last axis)."""
+    returned = items.returned[:, system]
+    tp, fn = totals @ returned, totals @ ~returned
+    fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
+    cells = (np.maximum(cell, 0.0) for cell in (tp, fp, fn, tn))  # rounding may leave -1e-13
+    return np.asarray(score(Counts(*cells), metric, beta=beta))
 
 
 _CONTRADICTED = (
