@@ -56,7 +56,11 @@ class Recalibration:
     """The posterior of the strata's shares of positive items: beta at every node (α, β, τ)."""
 
     def __init__(self, labelled: Array, positive: Array, confidence: Sequence[Array]) -> None:
-        logits = np.stack([_representatives(values) for values in confidence])
+        # the logits of quantiles that represent the confidences of a stratum
+        parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
+        chosen = [np.sort(own)[(parts * len(own)).astype(np.intp)] for own in confidence]
+        with np.errstate(divide="ignore"):
+            logits = np.clip(special.logit(chosen), -_LARGEST_LOGIT, _LARGEST_LOGIT)
         nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
         a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
         weight = np.exp(log_weight - log_weight.max())
@@ -69,15 +73,6 @@ class Recalibration:
         # distributions: one row per node, one column per stratum
         self.weight = weight[kept] / weight[kept].sum()
         self.a, self.b = a[kept] + positive, b[kept] + labelled - positive
-
-
-def _representatives(confidence: Array) -> Array:
-    """Return the logits of quantiles that represent the confidences of a stratum."""
-    ordered = np.sort(confidence)
-    parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
-    with np.errstate(divide="ignore"):
-        logits = special.logit(ordered[(parts * len(ordered)).astype(np.intp)])
-    return np.asarray(np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT))
 
 
 def _nodes(

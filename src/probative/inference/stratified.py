@@ -221,7 +221,6 @@ class _JudgeEffect(NamedTuple):
 
     moved: float  # the estimate minus that of the labels alone
     width: float  # the standard error divided by that of the labels alone
-    strata: int  # in which the judge was used: enough labels, and opinions that differ
 
 
 @dataclass(frozen=True)
@@ -345,7 +344,10 @@ class PoolScores:
         swing = max(_swing(first.items, second.items), _swing(second.items, first.items))
         judged = None
         if first.judged is not None and second.judged is not None:
-            judged = second.judged - first.judged
+            # the residuals of two values that were regressed together
+            residuals = second.judged.residuals - first.judged.residuals
+            shift = second.judged.shift - first.judged.shift
+            judged = _Judged(residuals, shift, first.judged.lost)
         target = _Target(
             second.value - first.value,
             second.moves - first.moves,
@@ -370,12 +372,10 @@ class PoolScores:
             return unjudged
         judged = self._project(target, between, limits)
         if not judged.high - judged.low <= unjudged.high - unjudged.low:
-            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
+            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0))
         old, new = unjudged.standard_error, judged.standard_error
-        strata = int(np.count_nonzero(target.judged.lost))
         width = new / old if old > 0 else math.nan
-        effect = _JudgeEffect(judged.estimate - target.value, width, strata)
-        return replace(judged, judge=effect)
+        return replace(judged, judge=_JudgeEffect(judged.estimate - target.value, width))
 
     def _project(
         self, target: _Target, between: tuple[float, float], limits: _Limits
@@ -457,10 +457,6 @@ class _Judged:
     residuals: Array
     shift: float  # what the judge adds to the estimated total
     lost: Array  # the degrees of freedom used by the slopes, by stratum; 0 without slopes
-
-    def __sub__(self, other: _Judged) -> _Judged:
-        """Return the residuals of the difference of two values that were regressed together."""
-        return _Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
 
 
 @dataclass(frozen=True, eq=False)
