@@ -23,7 +23,7 @@ import scipy
 from scipy import special
 
 from probative.counts import Counts
-from probative.inference.rare_positives import rare_score
+from probative.inference.rare_positives import rare_interval
 from probative.inference.stratified import Draw, Judge, PoolScores
 from probative_studies.annotation import ItemQuestion, make_items
 
@@ -77,7 +77,7 @@ def f_measure(replicates: int) -> list[Row]:
         what = f"F1 of {ITEMS:,} items, prevalence {prevalence:g}, {kind}"
         for n in LABELS:
             question = ItemQuestion(pool, "score", n, by_confidence=True, random=False)
-            told = [rare_score(question.label(rng)) for _ in range(replicates)]
+            told = [rare_interval(question.label(rng)) for _ in range(replicates)]
             held = [one.low <= question.truth <= one.high for one in told]
             width = float(np.mean([one.high - one.low for one in told]))
             error = _error([one.estimate for one in told], question.truth)

@@ -162,7 +162,7 @@ def judges(peers: dict[str, Any]) -> None:
     ones = np.ones(2000)
     parts = truth * some, judge * some
     found = correct(judge[None], ones, parts[0][None], parts[1][None], some * 1.0)
-    mean, variance = found.of(0)
+    mean, variance = found.estimates[0], float(np.sum(found.residuals[0] ** 2))
     print(f"a judge corrected by 200 of 2,000 labels (true mean {truth.mean():.5f}):")
     print(f"probative    {mean:.5f}, standard error {variance**0.5:.5f}")
     if "ppi_py" in peers:

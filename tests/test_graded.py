@@ -437,7 +437,7 @@ def test_the_correction_agrees_with_ppi_py():
     ours = correct(
         judge[None], np.ones(2000), (truth * some)[None], (judge * some)[None], some * 1.0
     )
-    mean, variance = ours.of(0)
+    mean, variance = ours.estimates[0], np.sum(ours.residuals[0] ** 2)
     # recorded with ppi_py 0.2.3; its second mean leaves out the labelled items
     point, low, high = 0.599703804743362, 0.5842271325902524, 0.6151804768964717
     assert mean == pytest.approx(point, abs=2e-4)

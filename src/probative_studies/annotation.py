@@ -23,7 +23,7 @@ from scipy import optimize, special
 from probative._validation import Array, Ints, Mask, one_of, open_probability, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.rare_positives import ItemStrata, rare_interval
 from probative.inference.stratified import Draw, Judge, PoolScores, Spread, influences
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.schemes import decode
@@ -270,7 +270,7 @@ class ItemQuestion:
             scores = PoolScores(_rows(self.returned, drawn, found), draw, "f1", level=level)
             return _sample_of(scores, self.truth, paired=self.paired)
         items = self.label(rng)
-        told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
+        told = rare_interval(items, "f1", (0, 1) if self.paired else (0,), level=level)
         drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
         return _Sample.of(told, self.truth, normal=self._normal(drawn, found, level))
 

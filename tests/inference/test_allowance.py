@@ -13,7 +13,6 @@ from scipy import stats
 from probative.errors import InputError
 from probative.inference.allowance import (
     allowance,
-    is_worn_out,
     looks_left,
     share_of_adaptive,
     share_of_independent,
@@ -65,11 +64,11 @@ def test_the_tree_is_spent_in_the_limit():
 def test_worn_out_is_twice_the_difference_of_the_first_look(verdicts, candidates):
     first = stats.norm.isf(allowance(candidates, [], 0.05))
     now = stats.norm.isf(allowance(candidates, verdicts, 0.05))
-    assert is_worn_out(candidates, verdicts) == (now >= 2 * first)
+    assert (looks_left(candidates, verdicts) == 0) == (now >= 2 * first)
     left = looks_left(candidates, verdicts)
-    assert is_worn_out(candidates, [*verdicts, *[False] * left])
+    assert looks_left(candidates, [*verdicts, *[False] * left]) == 0
     if left:
-        assert not is_worn_out(candidates, [*verdicts, *[False] * (left - 1)])
+        assert looks_left(candidates, [*verdicts, *[False] * (left - 1)]) > 0
 
 
 def test_what_is_no_way_of_making_candidates_is_refused():

@@ -15,8 +15,7 @@ from probative.inference.rare_positives import (
     ItemStrata,
     Recalibration,
     Totals,
-    rare_difference,
-    rare_score,
+    rare_interval,
     share_limits,
 )
 
@@ -68,7 +67,7 @@ def test_draws_are_those_of_all_totals_of_a_small_pool(case):
     drawn = f1(items.drawn, case["sizes"], case["returned"])
     below = [float(np.mean(drawn <= value + 1e-12)) for value in case["f1"]]
     assert below == pytest.approx(case["below"], abs=0.015)  # four standard errors of 20,000
-    found = rare_score(items)
+    found = rare_interval(items)
     if not items.contradicted:
         assert f1(items.drawn, case["sizes"], case["returned"]).min() <= found.low
         assert found.low == pytest.approx(case["f1"][0], abs=0.01)
@@ -104,7 +103,7 @@ def mover(sizes, labelled, positive, returned, side):
 
 
 def test_labels_alone_give_the_limits_of_mover():
-    alone = rare_score(ItemStrata(**POOL))
+    alone = rare_interval(ItemStrata(**POOL))
     assert alone.low == pytest.approx(mover(**POOL, side="low"), abs=1e-6)
     assert alone.high == pytest.approx(mover(**POOL, side="high"), abs=1e-6)
     assert (alone.low, alone.high) == alone.alone
@@ -134,11 +133,11 @@ def test_no_totals_that_the_labels_allow_lie_outside(pool, seed):
     anywhere = totals.estimate + way * np.where(way > 0, totals.above, totals.below)
     anywhere = np.clip(anywhere, 0, sizes)
     values = [f1(anywhere, sizes, column) for column in returned.T]
-    low, high = rare_score(items).alone
+    low, high = rare_interval(items).alone
     if np.isfinite(values[0]).all():
         assert low - 1e-6 <= values[0].min()
         assert values[0].max() <= high + 1e-6
-    difference = rare_difference(items).alone
+    difference = rare_interval(items, systems=(0, 1)).alone
     if np.isfinite(values).all():
         apart = values[1] - values[0]
         assert difference[0] - 1e-5 <= apart.min()
@@ -151,7 +150,7 @@ def test_a_difference_that_falls_and_rises_as_more_is_missed():
     returned = [[True, True], [True, False], [False, True], [False, False]]
     for missed in (0, 1, 2):
         items = ItemStrata(sizes, labelled, [6, 15, 5, missed], returned)
-        found = rare_difference(items)
+        found = rare_interval(items, systems=(0, 1))
         totals = Totals(items, 0.95)
         angle = np.linspace(0, 2 * np.pi, 721)
         way = np.zeros((721, 200, 4))
@@ -174,8 +173,8 @@ def test_neither_the_order_of_strata_nor_that_of_systems_matters(pool, random, f
     order = list(range(len(items.sizes)))
     random.shuffle(order)
     other = ItemStrata(*([column[i] for i in order] for column in pool), finite=finite)
-    assert rare_score(other).alone == pytest.approx(rare_score(items).alone, abs=1e-6)
-    ab, ba = rare_difference(items), rare_difference(items, a=1, b=0)
+    assert rare_interval(other).alone == pytest.approx(rare_interval(items).alone, abs=1e-6)
+    ab, ba = rare_interval(items, systems=(0, 1)), rare_interval(items, systems=(1, 0))
     assert ab.alone == pytest.approx([-ba.alone[1], -ba.alone[0]], abs=1e-6, nan_ok=True)
 
 
@@ -184,7 +183,7 @@ def test_neither_the_order_of_strata_nor_that_of_systems_matters(pool, random, f
 def test_limits_hold_the_estimate_and_what_can_be(pool, metric):
     confidence = [[0.3]] * len(pool[0])
     for items in (ItemStrata(*pool), ItemStrata(*pool, confidence, draws=500)):
-        found = rare_score(items, metric)
+        found = rare_interval(items, metric)
         if np.isnan(found.estimate):
             continue
         lowest = -1 if metric == "mcc" else 0
@@ -196,9 +195,9 @@ def test_nothing_is_open_where_everything_is_labelled():
     sizes, positive = [40, 60], [30, 6]
     for confidence in (None, [[0.7], [0.1]]):
         items = ItemStrata(sizes, sizes, positive, [True, False], confidence)
-        found = rare_score(items)
+        found = rare_interval(items)
         assert found.low == pytest.approx(60 / 76) == pytest.approx(found.high)
-        beyond = rare_score(
+        beyond = rare_interval(
             ItemStrata(sizes, sizes, positive, [True, False], confidence, finite=False)
         )
         assert beyond.low < 60 / 76 < beyond.high
@@ -206,7 +205,7 @@ def test_nothing_is_open_where_everything_is_labelled():
 
 def test_confidences_narrow_the_limits_and_a_note_says_so():
     pool = [200, 1000, 50_000], [100] * 3, [70, 3, 0], [True, False, False]
-    sure = rare_score(ItemStrata(*pool, [[0.7], [0.03], [1e-5]]))
+    sure = rare_interval(ItemStrata(*pool, [[0.7], [0.03], [1e-5]]))
     low, high = sure.alone
     assert high - low > 2 * (sure.high - sure.low)
     (note,) = sure.notes
@@ -215,8 +214,8 @@ def test_confidences_narrow_the_limits_and_a_note_says_so():
 
 def test_confidences_that_contradict_the_labels_are_not_listened_to():
     upside_down = CONFIDENCE[::-1]
-    found = rare_score(ItemStrata(**POOL, confidence=upside_down))
-    assert (found.low, found.high) == found.alone == rare_score(ItemStrata(**POOL)).alone
+    found = rare_interval(ItemStrata(**POOL, confidence=upside_down))
+    assert (found.low, found.high) == found.alone == rare_interval(ItemStrata(**POOL)).alone
     assert "do not fit the labels" in found.notes[0]
 
 
@@ -236,23 +235,23 @@ def test_bold_confidences_are_recalibrated():
 def test_the_difference_and_its_sign():
     pool = POOL | {"returned": PAIRED}
     for confidence in (None, CONFIDENCE):
-        found = rare_difference(ItemStrata(**pool, confidence=confidence))
+        found = rare_interval(ItemStrata(**pool, confidence=confidence), systems=(0, 1))
         assert found.low < found.estimate < found.high
-    same = rare_difference(ItemStrata(**pool), a=1, b=1)
+    same = rare_interval(ItemStrata(**pool), systems=(1, 1))
     assert (same.low, same.high) == (0, 0)
 
 
 def test_scores_that_are_undefined_leave_everything_open():
     nothing = ItemStrata([10, 500], [10, 50], [0, 0], [True, False])
-    assert rare_score(nothing, "recall").alone == (0, 1)
-    assert rare_score(nothing, "f1").low == 0
+    assert rare_interval(nothing, "recall").alone == (0, 1)
+    assert rare_interval(nothing, "f1").low == 0
     for confidence in (None, [[0.1]]):
-        none = rare_score(ItemStrata([5], [5], [0], [False], confidence))
+        none = rare_interval(ItemStrata([5], [5], [0], [False], confidence))
         assert np.isnan(none.estimate)
         assert (none.low, none.high) == (0, 1)
     nobody = ItemStrata([500], [50], [3], [False])
-    assert rare_score(nobody, "precision").alone == (0, 1)
-    assert (rare_score(nobody).low, rare_score(nobody).high) == (0, 0)
+    assert rare_interval(nobody, "precision").alone == (0, 1)
+    assert (rare_interval(nobody).low, rare_interval(nobody).high) == (0, 0)
 
 
 def test_strata_with_several_answers_are_parted():
@@ -272,9 +271,9 @@ def test_strata_with_several_answers_are_parted():
     ]
     # of the third nothing is known but that both systems return it, as they return the fourth
     assert items.shares.tolist() == [0.5, 1, 1, 1]
-    found = rare_score(items)
+    found = rare_interval(items)
     assert 0 <= found.low < found.high <= 1
-    alone = rare_score(ItemStrata.of_items(stratum, returned, [1, 2, 3, 8], [1, 0, 1, 1]))
+    alone = rare_interval(ItemStrata.of_items(stratum, returned, [1, 2, 3, 8], [1, 0, 1, 1]))
     assert alone.alone == found.alone
 
 
@@ -283,7 +282,7 @@ def test_strata_without_labels_leave_everything_open_in_them():
     unknown = [100, 1000, 100], [50, 50, 0], [40, 2, 0], [True, False, False]
     shares = ItemStrata(*unknown).shares
     assert shares.tolist() == [0.8, 0.04, 0.04]
-    assert rare_score(ItemStrata(*unknown)).low < rare_score(ItemStrata(*known)).low
+    assert rare_interval(ItemStrata(*unknown)).low < rare_interval(ItemStrata(*known)).low
 
 
 @pytest.mark.slow

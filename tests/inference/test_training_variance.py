@@ -14,7 +14,6 @@ import probative as pv
 from probative.inference.crossval import (
     fold_dependence,
     fold_design_effect,
-    fold_freedom,
     item_variance,
 )
 from probative.metrics import score
@@ -130,7 +129,7 @@ def test_the_published_test_stays_and_the_adjusted_one_is_wider():
     # P = T(Φ⁻¹(P0)), P0 in closed form from the divided counts
     table = pv.effective_counts(FICKLE).cases / effect
     p0 = special.betainc(table[2] + 0.5, table[0] + 0.5, 0.5)
-    freedom = fold_freedom(effect, 3)
+    freedom = fold_dependence(effect, 3).degrees_of_freedom
     assert adjusted.degrees_of_freedom == freedom
     assert adjusted.p_h0 == pytest.approx(special.stdtr(freedom, special.ndtri(p0)), rel=1e-9)
     total = adjusted.p_a_better + adjusted.p_equivalent + adjusted.p_b_better
@@ -157,7 +156,7 @@ def test_degrees_of_freedom_fall_from_infinity_to_the_repetitions(effect, m):
     assert found.divisor >= 1
     assert found.degrees_of_freedom >= m
     assert math.isinf(found.degrees_of_freedom) or effect > 1
-    assert fold_freedom(2.0, m) == 4 * m
+    assert fold_dependence(2.0, m).degrees_of_freedom == 4 * m
 
 
 def test_what_has_no_folds_has_no_training_variance():

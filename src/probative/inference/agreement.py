@@ -84,10 +84,10 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     head = "alpha", "logit", open_probability("level", level)
     number, kind = ratings.kinds
     rows, times = _contributions(number), np.bincount(kind)
-    agreement, by_label = _sums(rows, times)
-    estimate = _alpha(agreement, by_label)
+    total = times @ rows
+    estimate, slopes = _alpha(total)
     if np.isnan(estimate):
-        why = _ONE_LABEL if by_label.sum() else _NO_PAIRS
+        why = _ONE_LABEL if total[1:].any() else _NO_PAIRS
         return Interval(*head, np.nan, -1.0, 1.0, why)
     labelled = number.sum(axis=1)
     paired = labelled > 1
@@ -105,7 +105,7 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     low, high = _limits(units, repeats, freedom, level)
     effect = None
     if ratings.units is not None:
-        effect = _variance(units, repeats) / _variance(rows, times)
+        effect = _spread(units @ slopes, repeats) / _spread(rows @ slopes, times)
     note = doubt((paired & (number.max(axis=1, initial=0) < labelled))[kind], ratings.units)
     return Interval(*head, estimate, min(low, estimate), max(high, estimate), note, effect)
 
@@ -130,29 +130,15 @@ def _contributions(number: Array) -> Array:
     return np.where(size > 1, np.hstack([agreement, number]), 0.0)
 
 
-def _sums(rows: Array, times: NDArray[np.intp]) -> tuple[float, Array]:
-    """Return the summed agreement, and the number of each label."""
-    total = times @ rows
-    return float(total[0]), total[1:]
-
-
-def _alpha(agreement: float, by_label: Array) -> float:
-    n = by_label.sum()
-    bottom = n * n - by_label @ by_label
-    return float(1 - (n - 1) * (n - agreement) / bottom) if bottom > 0 else float("nan")
-
-
-def _slopes(agreement: float, by_label: Array) -> Array:
-    """Return the derivatives of alpha with respect to agreement and the number of each label."""
+def _alpha(total: Array) -> tuple[float, Array]:
+    """Return alpha and its derivatives from the summed agreement and the number of each label."""
+    agreement, by_label = total[0], total[1:]
     n = by_label.sum()
     top, bottom = (n - 1) * (n - agreement), n * n - by_label @ by_label
+    if not bottom > 0:
+        return float("nan"), np.zeros_like(total)
     in_labels = -(2 * n - 1 - agreement) / bottom + 2 * top * (n - by_label) / bottom**2
-    return np.concatenate([[(n - 1) / bottom], in_labels])
-
-
-def _variance(units: Array, times: NDArray[np.intp]) -> float:
-    """Return the variance of alpha from the contributions of the units to the sums."""
-    return _spread(units @ _slopes(*_sums(units, times)), times)
+    return float(1 - top / bottom), np.concatenate([[(n - 1) / bottom], in_labels])
 
 
 def _spread(moves: Array, times: NDArray[np.intp]) -> float:
@@ -169,13 +155,13 @@ def _limits(
     size = total[1:].sum() / times.sum()
     chance = float(share @ share)
     added = total + np.concatenate([[size * chance], size * share])
-    slopes = _slopes(added[0], added[1:])
+    centre, slopes = _alpha(added)
     variance = _spread(units @ slopes, times)
     # the added unit agrees completely with this probability, and otherwise not at all
     in_labels = float(size * share @ slopes[1:])
     agrees, differs = in_labels + size * slopes[0], in_labels
     variance += chance * agrees**2 + (1 - chance) * differs**2
-    centre = float(np.clip(_alpha(added[0], added[1:]), -0.999999, 0.999999))
+    centre = float(np.clip(centre, -0.999999, 0.999999))
     reach = float(student_quantile(level, freedom)) * np.sqrt(variance) / (1 - centre**2)
     middle = np.arctanh(centre)
     return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))

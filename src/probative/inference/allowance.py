@@ -57,11 +57,6 @@ def _tries(verdicts: Sequence[bool]) -> list[int]:
     return tries
 
 
-def is_worn_out(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> bool:
-    """Return True if the next look needs a difference twice as large as the first one did."""
-    return looks_left(candidates, verdicts, doubt) == 0
-
-
 def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> int:
     """Return how many looks are left before the test set is worn out, if none of them passes."""
     tried = len(verdicts) + 1 if candidates == "independent" else _tries(verdicts)[-1]

@@ -171,7 +171,8 @@ def bayes_test(
         ]
         intervals = [(float(own.low), float(own.high)) for own in singles]
     else:
-        difference = _difference(counts_a, counts_b, table, metric, singles=(of_a, of_b), **choices)
+        both = counts_a, counts_b
+        difference = _difference((of_a, of_b), both, table, metric, **choices)
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
@@ -203,27 +204,23 @@ def bayes_test(
 
 
 def _difference(
-    counts_a: Counts,
-    counts_b: Counts,
+    singles: tuple[Posterior, Posterior],
+    counts: tuple[Counts, Counts],
     table: PairedCounts | None,
     metric: str,
     prior: float,
     beta: float,
-    singles: tuple[Posterior, Posterior] | None = None,
 ) -> Gap:
     """Build the posterior of the difference from a paired table, or from two single posteriors."""
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
-    if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
-        counts = [np.asarray(x) for c in (counts_a, counts_b) for x in (c.tp, c.fp, c.fn)]
-        if any(np.any(x == 0) for x in counts):
-            raise InputError(
-                f"prior: {prior:g} is too small for a difference in F-beta of counts of which one "
-                f"is 0; expected {LEAST_PRIOR} or more"
-            )
-    of_a, of_b = singles or (
-        posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b)
-    )
+    empty = any(np.any(np.equal(x, 0)) for c in counts for x in (c.tp, c.fp, c.fn))
+    if empty and TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
+        raise InputError(
+            f"prior: {prior:g} is too small for a difference in F-beta of counts of which one is "
+            f"0; expected {LEAST_PRIOR} or more"
+        )
+    of_a, of_b = singles
     if isinstance(of_a, CompositePosterior) and isinstance(of_b, CompositePosterior):
         return CompositeIndependentPosterior(of_a, of_b)
     return IndependentPosterior(of_a, of_b)
@@ -242,8 +239,7 @@ def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts
     if isinstance(first, PairedCounts):
         if b is not None:
             raise InputError(
-                f"b: found {b!r:.40} beside PairedCounts, which hold both systems; expected "
-                f"nothing, and the metric as metric=..."
+                f"b: found {b!r:.40} beside PairedCounts; expected nothing, and metric=..."
             )
         total = first.total()
         return total, total.a, total.b, factor
@@ -264,10 +260,8 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     if isinstance(counts, (Counts, PairedCounts)):
         return counts, 1.0
     if not isinstance(counts, Sequence) or isinstance(counts, str):
-        raise InputError(
-            f"{name}: found {type(counts).__name__}; expected Counts, PairedCounts or a list of "
-            f"them"
-        )
+        found = type(counts).__name__
+        raise InputError(f"{name}: found {found}; expected Counts, PairedCounts or a list of them")
     table: Counts | PairedCounts = effective_counts(counts, weight=weight)
     return table, fold_weight(len(counts) // 2, weight)
 
@@ -298,22 +292,14 @@ def _sample(
                 score(c, metric, beta=choices["beta"]) for c in (shares.a, shares.b)
             )
             d = score_b - score_a
-        p_h0, tail = np.mean(d <= 0), (1 - level) / 2
-        rows.append(
-            {
-                "p_h0": p_h0,
-                "p_h1": 1 - p_h0,
-                "p_a_better": np.mean(d < -rope) if rope else p_h0,
-                "p_equivalent": np.mean(np.abs(d) <= rope) if rope else 0.0,
-                "p_b_better": np.mean(d > rope),
-                "low": np.quantile(d, tail),
-                "high": np.quantile(d, 1 - tail),
-                "error": np.sqrt(p_h0 * (1 - p_h0) / size),
-            }
-        )
-    columns = {name: plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
-    limits = columns.pop("low"), columns.pop("high")
-    return {**columns, "limits": limits}
+        p_h0 = np.mean(d <= 0)
+        within = (np.mean(d < -rope), np.mean(np.abs(d) <= rope)) if rope else (p_h0, 0.0)
+        limits = np.quantile(d, [(1 - level) / 2, (1 + level) / 2])
+        error = np.sqrt(p_h0 * (1 - p_h0) / size)
+        rows.append([p_h0, 1 - p_h0, *within, np.mean(d > rope), error, *limits])
+    columns = [plain(np.reshape(column, shape)) for column in zip(*rows, strict=True)]
+    names = ("p_h0", "p_h1", "p_a_better", "p_equivalent", "p_b_better", "error")
+    return {**dict(zip(names, columns, strict=False)), "limits": tuple(columns[6:])}
 
 
 def _pair(limits: tuple[Any, Any]) -> Any:

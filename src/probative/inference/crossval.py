@@ -87,9 +87,21 @@ def fold_weight(m: int, weight: Weight = "effective") -> float:
     if isinstance(weight, str):
         one_of("weight", weight, WEIGHTS)
         return _average_weight(m) if weight == "effective" else 1 / (2 * m)
-    if isinstance(weight, (tuple, list)):
-        return _weight_of_correlations(m, weight)
-    return positive("weight", weight)
+    if not isinstance(weight, (tuple, list)):
+        return positive("weight", weight)
+    if len(weight) != 2:
+        raise InputError(f"weight: {len(weight)} correlations; expected a pair (rho1, rho2)")
+    for name, value in zip(("rho1", "rho2"), weight, strict=True):
+        if not -1 <= finite("weight", value) <= 1:
+            raise InputError(f"weight: {name} = {value!r} is not a correlation, between -1 and 1")
+    inside, between = weight
+    inflation = 1 + inside + 2 * (m - 1) * between
+    if inflation <= 0:
+        raise InputError(
+            f"weight: {2 * m} folds cannot have the correlations {inside:g} and {between:g}; "
+            f"expected 1 + rho1 + {2 * (m - 1)} rho2 above 0"
+        )
+    return 1 / inflation
 
 
 def score_posteriors(
@@ -127,37 +139,12 @@ def _average_weight(m: int) -> float:
     return 8 / c * (g(1.5 + c / 2) - g(1 + c / 2) - g(1.5 + c / 4) + g(1 + c / 4))
 
 
-def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
-    """Return the weight for correlations within and between repetitions."""
-    if len(correlations) != 2:
-        raise InputError(
-            f"weight: {len(correlations)} correlations; expected a pair (rho1, rho2), inside a "
-            f"repetition and between repetitions"
-        )
-    for name, value in zip(("rho1", "rho2"), correlations, strict=True):
-        if not -1 <= finite("weight", value) <= 1:
-            raise InputError(f"weight: {name} = {value!r} is not a correlation, between -1 and 1")
-    inside, between = correlations
-    inflation = 1 + inside + 2 * (m - 1) * between
-    if inflation <= 0:
-        raise InputError(
-            f"weight: with rho1 = {inside:g} and rho2 = {between:g}, 1 + rho1 + {2 * (m - 1)} rho2 "
-            f"is {inflation:g}, not above 0: {2 * m} folds cannot be correlated like that"
-        )
-    return 1 / inflation
-
-
 def _check_folds(folds: Sequence[_Table]) -> list[_Table]:
     """Return each fold as one table; refuse what is not a list of folds of one type."""
-    if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
-        raise InputError(
-            f"folds: found {type(folds).__name__}; expected a list of Counts or PairedCounts, "
-            f"one per fold"
-        )
-    kinds = {type(fold) for fold in folds}
-    if len(kinds) > 1 or not kinds <= {Counts, PairedCounts}:
+    kinds = {type(fold) for fold in folds} if isinstance(folds, Sequence) else {type(folds)}
+    if not isinstance(folds, Sequence) or not (kinds <= {Counts} or kinds <= {PairedCounts}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise InputError(f"folds: found {names}; expected Counts, or PairedCounts, in every fold")
+        raise InputError(f"folds: found {names}; expected a list of Counts or of PairedCounts")
     if not folds or len(folds) % 2:
         raise InputError(
             f"folds: {len(folds)} of them; expected an even number, two folds per repetition"
@@ -207,16 +194,10 @@ def fold_dependence(effect: float, m: int) -> Dependence:
     """Return the divisor of effective counts for a fold design effect, with its freedom."""
     if math.isnan(effect):
         return Dependence(effect, 1.0, math.inf, m, _UNDEFINED)
-    return Dependence(effect, max(1.0, effect), fold_freedom(effect, m), m)
-
-
-def fold_freedom(effect: float, m: int) -> float:
-    """Return the degrees of freedom of a known variance times a fold design effect."""
     # Satterthwaite: of the effect, 1 is explained and known, the rest measured in m repetitions
-    if not effect > 1:
-        return math.inf
-    freedom = m * (effect / (effect - 1)) ** 2
-    return math.inf if freedom > _INFINITE_FREEDOM else freedom
+    freedom = m * (effect / (effect - 1)) ** 2 if effect > 1 else math.inf
+    freedom = math.inf if freedom > _INFINITE_FREEDOM else freedom
+    return Dependence(effect, max(1.0, effect), freedom, m)
 
 
 def with_training_variance(

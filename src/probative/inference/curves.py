@@ -146,14 +146,6 @@ class _WeightedCurves:
         tp, predicted = self.positives @ weights, self.items @ weights
         return np.cumsum(tp, axis=0), np.cumsum(predicted, axis=0)
 
-    def average_precision(self, weights: Array) -> Array:
-        """Return the average precision under each set of weights; NaN without positives."""
-        tp, predicted = self.cumulated(weights)
-        gained = np.diff(tp, axis=0, prepend=0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(predicted > 0, tp / predicted, 0.0)
-            return np.asarray((gained * share).sum(axis=0) / tp[-1])
-
     def fbeta(self, weights: Array, beta: float) -> Array:
         """Return F-beta by row under each set of weights."""
         tp, predicted = self.cumulated(weights)
@@ -168,6 +160,14 @@ def _tables(ranked: Ranked, row: NDArray[np.int64], rows: int) -> tuple[Any, Any
     ones, own = np.ones(ranked.items), ranked.is_positive
     positives = sparse.csr_matrix((ones[own], (row[own], column[own])), shape)
     return positives, sparse.csr_matrix((ones, (row, column)), shape)
+
+
+def _average_precision_of(tp: Array, predicted: Array) -> Array:
+    """Compute average precision from true positives and predicted items; NaN without positives."""
+    gained = np.diff(tp, axis=0, prepend=0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(predicted > 0, tp / predicted, 0.0)
+        return np.asarray((gained * share).sum(axis=0) / tp[-1])
 
 
 def _fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
@@ -253,10 +253,10 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
     else:
         curves = _WeightedCurves(ranked)
         n = curves.n_units
-        estimate = float(curves.average_precision(np.ones((n, 1)))[0])
-        starts = [(start, min(400, n - start)) for start in range(0, n, 400)]
-        blocks = (1.0 - np.eye(n, size, -start) for start, size in starts)
-        values = np.concatenate([curves.average_precision(block) for block in blocks])
+        estimate = float(_average_precision_of(*curves.cumulated(np.ones((n, 1))))[0])
+        sizes = ((start, min(400, n - start)) for start in range(0, n, 400))
+        blocks = (curves.cumulated(1.0 - np.eye(n, size, -start)) for start, size in sizes)
+        values = np.concatenate([_average_precision_of(*block) for block in blocks])
         values = values[~np.isnan(values)]
     n, mean = len(values), float(values.mean())
     centre = n * estimate - (n - 1) * mean
@@ -674,16 +674,23 @@ def calibration(
     all_bins = [
         _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
     ]
-    items, gap = np.array([(own.items, own.share - own.mean) for own in all_bins]).T
-    share = items / len(probabilities)
+    fields = ("items", "positives", "mean", "share", "low", "high", "design_effect")
+    rows = [[getattr(own, name) for name in fields] for own in all_bins]
+    items, positives, mean, came, bin_low, bin_high, effect = np.array(rows, dtype=np.float64).T
+    gap, share = came - mean, items / len(probabilities)
+    # the variance of a share of positives per p(1 - p), unbiased where p is the observed share
+    scale = np.fmax(effect, 1.0) / np.maximum(items - 1, 1)
     # noise of the share of positives per bin: as observed, and if every probability were right
-    seen = [_variance_of_share(own, own.share) for own in all_bins]
-    noise = np.where(items > 1, seen, _LARGEST_VARIANCE)
+    noise = np.where(items > 1, scale * came * (1 - came), _LARGEST_VARIANCE)
     chance = np.sqrt(np.bincount(group, probabilities * (1 - probabilities))) / items
     error = float(share @ np.abs(gap))
     debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
-    low, high = _limits_of_error(all_bins, share, gap, together, level)
+    # half an item more of each kind keeps the standard errors above 0
+    more = (positives + 0.5) / (items + 1)
+    deviation = np.sqrt(scale * more * (1 - more))
+    largest = np.maximum(mean - bin_low, bin_high - mean)
+    low, high = _limits_of_error(share, gap, deviation, largest, together, level)
     return Calibration(
         bins=tuple(all_bins),
         ece=error,
@@ -718,13 +725,6 @@ def _bin(
     )
 
 
-def _variance_of_share(bin_: CalibrationBin, share: float) -> float:
-    """Return an unbiased estimate of the variance of a bin's share of positives."""
-    effect = bin_.design_effect
-    factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    return factor * share * (1 - share) / max(1, bin_.items - 1)
-
-
 def _debiased(share: Array, gap: Array, deviation: Array) -> float:
     """Return the calibration error without the part that chance adds."""
     # Absolute gaps are too large on average, because chance makes gaps where there are none. They
@@ -741,16 +741,14 @@ def _debiased(share: Array, gap: Array, deviation: Array) -> float:
 
 
 def _limits_of_error(
-    bins: Sequence[CalibrationBin], share: Array, gap: Array, together: float, level: float
+    share: Array, gap: Array, deviation: Array, largest: Array, together: float, level: float
 ) -> tuple[float, float]:
     """Return the interval of the calibration error."""
     # Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for
     # which the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as
     # large as the Wilson interval of its bin allows. The variance is that of the bins times
-    # `together`. Half an item more of each kind keeps the standard errors above 0.
+    # `together`.
     size, seen = np.abs(gap), float(share @ np.abs(gap))
-    more = [(bin_, (bin_.positives + 0.5) / (bin_.items + 1)) for bin_ in bins]
-    deviation = np.sqrt([_variance_of_share(bin_, part) for bin_, part in more])
 
     def nearer(by: float) -> Array:
         return np.maximum(0.0, size - by * deviation)
@@ -764,7 +762,6 @@ def _limits_of_error(
     most, low = float(np.max(size / deviation)), 0.0
     if beyond(most) < 0:
         low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
-    largest = [max(bin_.mean - bin_.low, bin_.high - bin_.mean) for bin_ in bins]
     above = share * np.maximum(0.0, largest - size)
     return low, min(float(share @ largest), seen + math.sqrt(together * float(above @ above)))
 
@@ -949,11 +946,10 @@ def _exchange_ranks(
     def scores(gained: Array, items: Array) -> Array:
         """Return the three scores from positives and items by rank class."""
         tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
-        precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
-        average = (gained * precision).sum(axis=0) / a.positives
         below = a.negatives - (predicted - tp) + (items - gained) / 2
         area = (gained * below).sum(axis=0) / (a.positives * a.negatives)
-        return np.stack([average, area, _fbeta_of(tp, predicted, a.positives, beta).max(axis=0)])
+        best = _fbeta_of(tp, predicted, a.positives, beta).max(axis=0)
+        return np.stack([_average_precision_of(tp, predicted), area, best])
 
     def differences(flips: Array) -> Array:
         """Return B minus A after exchanges: one row per metric and one column per exchange."""

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from probative._validation import one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
-from probative.inference.posterior import log_odds
 from probative.inference.sampled import sequential_pvalue, symmetric_histogram
 from probative.inference.score_differences import score_difference
 from probative.inference.walks import (
@@ -33,7 +33,7 @@ from probative.results import NullDistribution, RandomizationTest, SignificanceT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
     from probative.inference.score_differences import Exact, ScoreDifference
@@ -159,46 +159,25 @@ def _points(walk: Walk) -> float:
 #
 # Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
 # U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
-#
-# If U ~ Bin(n, ½) has millions of values with a probability that matters, the probability of an
-# extreme difference given U is a smooth function of U, but for the rounding of the first extreme V
-# to a whole number. Equally spaced stretches of consecutive values average over both: they
-# integrate the smooth part like a trapezoid rule, and sample the roundings.
 
-_STRETCHES, _STRETCH_LENGTH = 400, 1024
-# In standard deviations: the probability beyond the first is 1e-19, that beyond the second is too
-# small for a double.
-_REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
-_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, stretches of values are summed
+_REACH = 9.5  # standard deviations, within which all but 1e-19 of the probability lies
+_LEFT_OUT = 1e-15  # share of a tail that may lie beyond
+_BYTES_PER_VALUE = 100
 
 
 class ItemExchange(UnitExchange):
     """The exchange of every item of a table with probability ½."""
 
-    sampled: tuple[int, float] | None = None
-
-    def __init__(self, cases: Array, gap: ScoreDifference) -> None:
-        t, self.gap, self.items = cases.astype(np.int64), gap, float(cases.sum())
+    def __init__(self, cases: Array, gap: ScoreDifference, memory_limit: float) -> None:
+        t, self.gap, self.memory_limit = cases.astype(np.int64), gap, memory_limit
         self.walk = Walk(np.eye(2, dtype=np.int64), t[:2] + t[2:4], t[4:6])
-        # True if the difference is a number of items over a constant
-        self.counts_items = gap.line is not None and max(map(abs, gap.line)) <= 1
-        # True if U and V have too many values that matter to sum over all
-        self.is_huge = bool(self.walk.times.sum() > _MOST_ITEMS_SUMMED)
-        if self.is_huge and not self.counts_items:
-            fewer, more = sorted(self.walk.times.tolist())
-            values, share = _stretches(fewer, _REACH)
-            # the number of values summed for all, and a bound on the relative error: the effect of
-            # one value of V more or less
-            self.sampled = None if share == 1 else (len(values), 1 / math.sqrt(more))
 
     def tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold)."""
-        if self.is_huge and self.counts_items:
-            return self._linear_tail(threshold)
-        within = self._sampled_tail_within if self.is_huge else self._tail_within
-        pvalue, left_out = within(_REACH, threshold), 4 * math.exp(-(_REACH**2) / 2)
-        enough = left_out < (1e-12 if self.is_huge else 1e-15) * pvalue
-        return pvalue if enough else within(_REACH_FOR_SMALL_PVALUES, threshold)
+        pvalue = self._tail_within(_REACH, threshold)
+        # 4·exp(-reach²/2), a bound on the probability beyond, is small enough from here on
+        reach = math.sqrt(2 * (math.log(4 / _LEFT_OUT) - math.log(max(pvalue, 5e-324))))
+        return pvalue if reach <= _REACH else self._tail_within(reach, threshold)
 
     def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:  # noqa: ARG002
         """Return the function `tail`, for many thresholds."""
@@ -212,76 +191,20 @@ class ItemExchange(UnitExchange):
 
     def _tail_within(self, reach: float, threshold: Exact) -> float:
         """Return the tail, summed within `reach` standard deviations."""
-        (n_true, n_false), (x, f) = self.walk.times.tolist(), self.walk.base
-        u, v = _window(n_true, reach), _window(n_false, reach)
-        tail_of_v = np.append(np.cumsum(half_binomial(v, n_false)[::-1])[::-1], 0.0)
+        numbers, (x, f) = self.walk.times.tolist(), self.walk.base
+        needed = _BYTES_PER_VALUE * reach * math.sqrt(max(numbers))
+        if needed > self.memory_limit:
+            raise TooLargeError(needed)
+        u, v = (_window(n, reach) for n in numbers)
+        tail_of_v = np.append(np.cumsum(half_binomial(v, numbers[1])[::-1])[::-1], 0.0)
         first = self.gap.first_extreme(x + u, lambda v: f + v, int(v[0]), int(v[-1]), threshold)
-        return float(np.sum(half_binomial(u, n_true) * tail_of_v[first - v[0]]))
-
-    def _sampled_tail_within(self, reach: float, threshold: Exact) -> float:
-        """Return the tail of a huge table, summed over stretches of the smaller binomial."""
-        numbers, bases = self.walk.times.tolist(), self.walk.base.astype(np.float64)
-        # sum over the values of the smaller binomial; the other one contributes a tail
-        own = 0 if numbers[0] <= numbers[1] else 1
-        n, (values, share) = numbers[1 - own], _stretches(numbers[own], reach)
-        edge = self._edge(own, bases[own] + values, float(threshold)) - bases[1 - own]
-        # A's score rises with true positives and falls with false ones; the slack makes ties count
-        # as extreme despite rounding
-        slack = min(0.25, 1e-15 * self.items)
-        least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
-        return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
-
-    def _linear_tail(self, threshold: Exact) -> float:
-        """Return P(difference >= threshold) if the difference counts items: one binomial."""
-        (n_true, n_false), (x, f) = self.walk.times.tolist(), self.walk.base.tolist()
-        (a, b, _), total = self.gap.top, self.gap.total
-        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
-        # A's credit is a·(x + U) + b·(f + V), with a of 0 or 1 and b of 0 or -1
-        n_true, n_false = a * n_true, -b * n_false
-        n = n_true + n_false
-        most += n_false - a * x - b * f
-        return float(_upper_tail([n - most], n)[0])
-
-    def _edge(self, own: int, given: Array, threshold: float) -> Array:
-        """Find by Newton's method the other count at which the difference equals the threshold."""
-        # `given` are A's true (`own` 0) or false positives
-        other = np.full(len(given), self.gap.total[1 - own] / 2)
-        for _ in range(30):
-            point = (given, other) if own == 0 else (other, given)
-            excess = self.gap.difference(*point) - threshold
-            slope = self.gap.gradient(*point)[1 - own]
-            # if the difference does not change, either all values are extreme or none is
-            far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                move = np.where(slope != 0, excess / slope, far)
-            other = np.clip(other - move, 0, self.gap.total[1 - own])
-            if np.max(np.abs(move)) < 0.01:
-                break
-        return other
+        return float(np.sum(half_binomial(u, numbers[0]) * tail_of_v[first - v[0]]))
 
 
 def _window(n: int, reach: float) -> NDArray[np.int64]:
     """Return the values of Bin(n, ½) within `reach` standard deviations of the mean."""
     distance = math.ceil(reach * math.sqrt(n) / 2) + 1
     return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1)
-
-
-def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
-    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
-    distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
-    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
-        return _window(n, reach), 1.0
-    spacing = 2 * distance // _STRETCHES
-    starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
-    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
-
-
-def _upper_tail(at_least: ArrayLike, n: int) -> Array:
-    """Return P(V >= at_least) for V ~ Bin(n, ½)."""
-    least = np.asarray(at_least, dtype=np.float64)
-    a = np.clip(least, 1, max(n, 1))
-    values = log_odds.cdf(a, n - a + 1, np.zeros(len(a))) if n > 0 else a
-    return np.where((least > 0) & (least <= n), values, np.where(least > n, 0.0, 1.0))
 
 
 # --- The public randomisation test
@@ -338,16 +261,13 @@ def randomization_test(
     null
         True to return the null distribution, too, for plotting.
     memory_limit
-        The number of bytes that an exact test by unit may use for its tables.
+        The number of bytes that an exact test may use for its tables.
 
     Returns
     -------
     RandomizationTest
         The `statistic`, B minus A, and its `pvalue`. The relative error of the p-value is about
-        1e-12 by item (1e-9 if more than 10^8 items are exchanged) and at most 1e-10 by unit,
-        whatever its size; below 1e-300 it is 0. By item and from about 10^10 exchanged items on,
-        if they change the denominator of the score, `method` is always "sampled": equally spaced
-        stretches of exchanges stand for all, and `standard_error` bounds the error.
+        1e-12 by item and at most 1e-10 by unit, whatever its size; below 1e-300 it is 0.
 
     Notes
     -----
@@ -394,7 +314,7 @@ def randomization_test(
     game = score_difference(table, metric, beta)
     observed = game.exact_difference(int(table.a.tp), int(table.a.fp))
     if by == "item":
-        exchange: UnitExchange = ItemExchange(table.cases, game)
+        exchange: UnitExchange = ItemExchange(table.cases, game, memory_limit)
     else:
         number = paired.multiplicity
         number = np.ones(len(paired.cases), dtype=np.int64) if number is None else number
@@ -438,14 +358,6 @@ def randomization_test(
         }
     elif found["pvalue"] == 0:
         notes.append("the p-value is not 0 but below 1e-300")
-    if found["method"] == "exact" and isinstance(exchange, ItemExchange) and exchange.sampled:
-        size, error = exchange.sampled
-        found |= {"method": "sampled", "n_resamples": size}
-        found["standard_error"] = error * found["pvalue"]
-        notes.append(
-            f"so many items that {size:,} equally spaced groups of exchanges represent all: "
-            f"relative error below {error:.0e}"
-        )
     return RandomizationTest(
         metric=metric,
         alternative=alternative,
@@ -591,7 +503,8 @@ def mcnemar_test(
         return SignificanceTest(name, float("nan"), 1.0, alternative, note=note)
     sides = 2 if alternative == "two-sided" else 1
     extreme = {"two-sided": max(only_a, only_b), "greater": only_b, "less": only_a}[alternative]
-    pvalue = sides * float(_upper_tail([extreme], n)[0])
+    # P(V >= extreme) for V ~ Bin(n, ½)
+    pvalue = sides * float(special.betainc(extreme, n - extreme + 1, 0.5)) if extreme else 1.0
     if method == "mid-p":
         pvalue -= sides / 2 * float(half_binomial(np.array([only_b]), n)[0])
     if sides == 2 and only_a == only_b:

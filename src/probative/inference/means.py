@@ -467,13 +467,6 @@ class Corrected:
     residuals: Array
     freedom: float
 
-    def of(self, i: int, j: int | None = None) -> tuple[float, float]:
-        """Return value and variance of the mean of i, or of that of j minus that of i."""
-        if j is None:
-            return float(self.estimates[i]), float(self.residuals[i] @ self.residuals[i])
-        gap = self.residuals[j] - self.residuals[i]
-        return float(self.estimates[j] - self.estimates[i]), float(gap @ gap)
-
 
 def correct(judge: Array, items: Array, human: Array, judged: Array, labelled: Array) -> Corrected:
     """Return the means of a judge's scores, corrected by human scores."""
@@ -528,30 +521,34 @@ class JudgedScore(MeanScore):
 
     def interval(self, i: int, level: float) -> Interval:
         """Return the interval of the corrected mean of system i."""
-        mean, variance = self.corrected.of(i)
+        mean, moves = float(self.estimates[i]), self.corrected.residuals[i]
         units = float(np.count_nonzero(self.labelled[i]))
         note = _FEW_LABELS.format(int(units)) if units < _UNITS_PER_SLOPE else None
         ends, freedom = self._everything, self.corrected.freedom
         if freedom > 0:
-            ends = self._limits(mean, variance, units, float(student_quantile(level, freedom)))
+            t = float(student_quantile(level, freedom))
+            ends = self._limits(mean, float(moves @ moves), units, t)
         return Interval(self.metric, _CORRECTED, level, mean, *ends, note)
 
     def freedom(self, i: int, j: int) -> float:  # noqa: ARG002
         """Return the degrees of freedom of a difference: labelled units, less what slopes take."""
         return self.corrected.freedom
 
-    def _judge_pair(self, i: int, j: int) -> tuple[float, float]:
-        """Return a corrected difference and its standard error."""
-        gap, variance = self.corrected.of(i, j)
+    def _variance(self, i: int, j: int) -> float:
+        """Return the variance of a corrected difference."""
+        gap = self.corrected.residuals[j] - self.corrected.residuals[i]
+        return float(gap @ gap)
+
+    def _error(self, i: int, j: int) -> float:
+        """Return the standard error of a corrected difference, with the floor."""
         floor = self.step / max(1.0, float(self.labelled[i].sum()))
-        return gap, math.sqrt(variance + floor**2)
+        return math.sqrt(self._variance(i, j) + floor**2)
 
     def difference(self, i: int, j: int, level: float) -> Difference:
         """Return the corrected difference of system j minus system i, with Student's interval."""
-        gap, error = self._judge_pair(i, j)
-        freedom, reach = self.corrected.freedom, math.inf
+        freedom, reach, gap = self.corrected.freedom, math.inf, self.observed(i, j)
         if freedom > 0:
-            reach = float(student_quantile(level, freedom)) * error
+            reach = float(student_quantile(level, freedom)) * self._error(i, j)
         ends = max(-self.most, gap - reach), min(self.most, gap + reach)
         a, b = (float(self.estimates[k]) for k in (i, j))
         return Difference(self.metric, _CORRECTED, level, gap, *ends, a, b, 0.0)
@@ -559,17 +556,18 @@ class JudgedScore(MeanScore):
     def posterior(self, i: int, j: int) -> StudentPosterior:
         """Return Student's distribution about the corrected difference."""
         freedom = max(self.corrected.freedom, 1e-3)
-        return StudentPosterior(*self._judge_pair(i, j), freedom, most=self.most)
+        gap, error = self.observed(i, j), self._error(i, j)
+        return StudentPosterior(gap, error, freedom, most=self.most)
 
     def unit_test(self, i: int, j: int) -> UnitTest:
         """Test the corrected difference by Student's distribution over units."""
-        gap, error = self._judge_pair(i, j)
-        freedom = self.corrected.freedom
-        return UnitTest(float(student_pvalue(gap, error, freedom)), math.nan, error, freedom)
+        error, freedom = self._error(i, j), self.corrected.freedom
+        pvalue = float(student_pvalue(self.observed(i, j), error, freedom))
+        return UnitTest(pvalue, math.nan, error, freedom)
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return how much one unit adds to the corrected difference, with as many labels in it."""
-        spread = self.corrected.of(i, j)[1] * self.observed_units
+        spread = self._variance(i, j) * self.observed_units
         return Pilot(self.observed_units, (spread, 0.0, 3 * spread**2), 1.0, None)
 
     def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterable[RandomizationTest]:  # noqa: ARG002
@@ -630,29 +628,19 @@ def judge_agreement(
     freedom = effective_units(sums[0]) - 1
     t = float(student_quantile(level, freedom)) if freedom > 0 else math.inf
 
-    def limited(name: str, value: Any, back: Any) -> Interval:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            estimate = float(value(total)[0])
-            left = value(total - sums)
-            error = math.sqrt((n - 1) / n * float(np.sum((left - left.mean()) ** 2)))
-        low, high = (float(back(estimate + side * t * error)) for side in (-1, 1))
-        return Interval(name, "student", level, float(back(estimate)), low, high)
-
-    def moments(s: Array) -> tuple[Array, Array, Array, Array]:
+    def values(s: Array) -> Array:
+        """Return bias, correlation and kappa, the latter two on Fisher's scale."""
         f, h = s[1] / s[0], s[2] / s[0]
-        return f - h, s[3] / s[0] - f**2, s[4] / s[0] - h**2, s[5] / s[0] - f * h
+        v, w, c = s[3] / s[0] - f**2, s[4] / s[0] - h**2, s[5] / s[0] - f * h
+        shares = c / np.sqrt(v * w), 2 * c / (v + w + (f - h) ** 2)
+        return np.stack([f - h, *np.arctanh(np.clip(shares, -1 + 1e-12, 1 - 1e-12))])
 
-    def correlation(s: Array) -> Array:
-        _, v, w, c = moments(s)
-        return np.arctanh(np.clip(c / np.sqrt(v * w), -1 + 1e-12, 1 - 1e-12))
-
-    def kappa(s: Array) -> Array:
-        bias, v, w, c = moments(s)
-        return np.arctanh(np.clip(2 * c / (v + w + bias**2), -1 + 1e-12, 1 - 1e-12))
-
-    scores = (
-        limited("bias", lambda s: moments(s)[0], lambda x: x),
-        limited("correlation", correlation, np.tanh),
-        limited("kappa", kappa, np.tanh),
-    )
-    return JudgeAgreement(system, len(judge), scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimates, left = values(total)[:, 0], values(total - sums)
+        reaches = t * np.sqrt(np.diag(jackknife_covariance(left, np.ones(n))))
+    scores = []
+    for name, at, reach in zip(("bias", "correlation", "kappa"), estimates, reaches, strict=True):
+        ends = np.array([at, at - reach, at + reach])
+        back = ends if name == "bias" else np.tanh(ends)
+        scores.append(Interval(name, "student", level, *back.tolist()))
+    return JudgeAgreement(system, len(judge), tuple(scores))

@@ -64,20 +64,29 @@ def plan_from_pilot(
         raise InputError(
             "units: difference, power and units are all given; expected at most two of them"
         )
-    if power is not None:
-        power = open_probability("power", power)
-    if units is not None:
-        units = whole_number("units", units)
+    power = None if power is None else open_probability("power", power)
+    units = None if units is None else whole_number("units", units)
+    note = pilot.trouble
     if units is not None and power is not None:
-        smallest, note = pilot.smallest_difference(power, units, level, most)
+        smallest = None
+        if note is None:
+            smallest, note = pilot.smallest_difference(power, units, level, most)
         return Plan(metric, smallest, power, level, units, int(pilot.units), note)
     wanted = abs(observed) if difference is None else _wanted_difference(difference, most)
+    if note is None and math.isnan(wanted):
+        note = UNDEFINED
     if units is not None:
-        reached, note = pilot.power_of(wanted, units, level)
+        reached = pilot.power(wanted, units, level) if note is None else None
+        if note is None and units < _fewest(level):
+            note = _TOO_FEW_UNITS_TO_REJECT
         return Plan(metric, wanted, reached, level, units, int(pilot.units), note)
-    power = 0.8 if power is None else power
-    needed, note = pilot.units_for(wanted, power, level)
-    return Plan(metric, wanted, power, level, needed, int(pilot.units), note)
+    enough, needed = 0.8 if power is None else power, None
+    if note is None and wanted:
+        needed = _least(
+            lambda number: pilot.power(wanted, number, level) >= enough, _fewest(level), _MOST_UNITS
+        )
+        note = None if needed else f"more than {_MOST_UNITS:.0e} units are needed"
+    return Plan(metric, wanted, enough, level, needed, int(pilot.units), note)
 
 
 def _wanted_difference(difference: float, most: float) -> float:
@@ -146,39 +155,13 @@ class Pilot:
         """Return a pilot from which nothing can be planned, with the reason."""
         return cls(units, (math.nan, math.nan, math.nan), math.nan, trouble)
 
-    def power_of(
-        self, difference: float, units: int, level: float
-    ) -> tuple[float | None, str | None]:
-        """Return the probability that the exchange test rejects, and a note."""
-        if self.trouble or math.isnan(difference):
-            return None, self.trouble or UNDEFINED
-        note = _TOO_FEW_UNITS_TO_REJECT if units < _fewest(level) else None
-        return self._power(difference, units, level), note
-
-    def units_for(
-        self, difference: float, power: float, level: float
-    ) -> tuple[int | None, str | None]:
-        """Return the smallest number of units with this power, and a note."""
-        if self.trouble or math.isnan(difference):
-            return None, self.trouble or UNDEFINED
-        if difference == 0:
-            return None, None
-        needed = _least(
-            lambda units: self._power(difference, units, level) >= power,
-            _fewest(level),
-            _MOST_UNITS,
-        )
-        return needed, None if needed else f"more than {_MOST_UNITS:.0e} units are needed"
-
     def smallest_difference(
-        self, power: float, units: int, level: float, most: float = 1.0
+        self, power: float, units: int, level: float, most: float
     ) -> tuple[float | None, str | None]:
         """Return the smallest difference that is detected with this power, and a note."""
-        if self.trouble:
-            return None, self.trouble
         if units < _fewest(level):
             return None, _TOO_FEW_UNITS_TO_REJECT
-        if self._power(most, units, level) < power:
+        if self.power(most, units, level) < power:
             return None, f"no difference up to {most:g} is detectable with this power"
         if self._normal_power(0.0, units, level) >= power:
             return 0.0, None
@@ -189,7 +172,8 @@ class Pilot:
             low, high = (low, middle) if enough else (middle, high)
         return high, None
 
-    def _power(self, difference: float, units: float, level: float) -> float:
+    def power(self, difference: float, units: float, level: float) -> float:
+        """Return the probability that the exchange test rejects."""
         # at most the probability of as many informative units as the exact test needs to reject
         fewest = _fewest(level)
         if units < fewest:

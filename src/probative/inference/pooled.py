@@ -84,7 +84,7 @@ def _exchange(
     if not table.by_item:
         return UnitExchange(walk_of_credits(a, b, table.number), gap, _MEMORY), observed
     only_a, only_b, both = (table.number @ own for own in (a & ~b, b & ~a, a & b))
-    return ItemExchange(np.array([*only_a, *only_b, *both, 0, 0]), gap), observed
+    return ItemExchange(np.array([*only_a, *only_b, *both, 0, 0]), gap, _MEMORY), observed
 
 
 # --- Counts of many systems on the units of one test set

@@ -56,7 +56,11 @@ class Recalibration:
     """The posterior of the strata's shares of positive items: beta at every node (α, β, τ)."""
 
     def __init__(self, labelled: Array, positive: Array, confidence: Sequence[Array]) -> None:
-        logits = np.stack([_representatives(values) for values in confidence])
+        # the logits of quantiles that represent the confidences of a stratum
+        parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
+        chosen = [np.sort(own)[(parts * len(own)).astype(np.intp)] for own in confidence]
+        with np.errstate(divide="ignore"):
+            logits = np.clip(special.logit(chosen), -_LARGEST_LOGIT, _LARGEST_LOGIT)
         nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
         a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
         weight = np.exp(log_weight - log_weight.max())
@@ -69,15 +73,6 @@ class Recalibration:
         # distributions: one row per node, one column per stratum
         self.weight = weight[kept] / weight[kept].sum()
         self.a, self.b = a[kept] + positive, b[kept] + labelled - positive
-
-
-def _representatives(confidence: Array) -> Array:
-    """Return the logits of quantiles that represent the confidences of a stratum."""
-    ordered = np.sort(confidence)
-    parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
-    with np.errstate(divide="ignore"):
-        logits = special.logit(ordered[(parts * len(ordered)).astype(np.intp)])
-    return np.asarray(np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT))
 
 
 def _nodes(
@@ -290,52 +285,23 @@ class _RareInterval(NamedTuple):
     notes: tuple[str, ...]
 
 
-def rare_score(
-    items: ItemStrata, metric: str = "f1", *, system: int = 0, level: float = 0.95, beta: float = 1
-) -> _RareInterval:
-    """Compute the score of one system in the pool and its interval."""
-
-    def value(totals: Array) -> Array:
-        return _score(items, totals, metric, system, beta)
-
-    return _interval(items, value, level, bounds(metric))
-
-
-def rare_difference(
+def rare_interval(
     items: ItemStrata,
     metric: str = "f1",
+    systems: tuple[int, ...] = (0,),
     *,
-    a: int = 0,
-    b: int = 1,
     level: float = 0.95,
     beta: float = 1,
 ) -> _RareInterval:
-    """Compute the score of system `b` minus that of system `a`, and its interval."""
+    """Compute the interval of one system's score, or of the second system's minus the first's."""
+    # from recalibrated confidences, or else from the labels alone
 
     def value(totals: Array) -> Array:
-        first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
-        return np.asarray(second - first)
+        scores = [_score(items, totals, metric, system, beta) for system in systems]
+        return scores[0] if len(scores) == 1 else np.asarray(scores[1] - scores[0])
 
-    return _interval(items, value, level, (-span(metric), span(metric)))
-
-
-def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
-    """Compute the score from the number of positive items in each stratum (the last axis)."""
-    returned = items.returned[:, system]
-    tp, fn = totals @ returned, totals @ ~returned
-    fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
-    cells = (np.maximum(cell, 0.0) for cell in (tp, fp, fn, tn))  # rounding may leave -1e-13
-    return np.asarray(score(Counts(*cells), metric, beta=beta))
-
-
-def _interval(
-    items: ItemStrata,
-    value: Callable[[Array], Array],
-    level: float,
-    between: tuple[float, float],
-) -> _RareInterval:
-    """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    alone = Totals(items, level).extremes(value, between)  # from the labels alone
+    between = bounds(metric) if len(systems) == 1 else (-span(metric), span(metric))
+    alone = Totals(items, level).extremes(value, between)
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         return _RareInterval(estimate, *alone, alone, (_CONTRADICTED,) * items.contradicted)
@@ -347,6 +313,15 @@ def _interval(
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
     return _RareInterval(estimate, low, high, alone, notes)
+
+
+def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
+    """Compute the score from the number of positive items in each stratum (the last axis)."""
+    returned = items.returned[:, system]
+    tp, fn = totals @ returned, totals @ ~returned
+    fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
+    cells = (np.maximum(cell, 0.0) for cell in (tp, fp, fn, tn))  # rounding may leave -1e-13
+    return np.asarray(score(Counts(*cells), metric, beta=beta))
 
 
 _CONTRADICTED = (

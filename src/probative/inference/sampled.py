@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG, Array, Mask
 
+    Numbers = NDArray[np.int64]
+    Known = tuple[float, int]
+    DrawOfTests = Callable[[np.random.Generator, int, Numbers], ArrayLike]
+    Pair = tuple[int, int]
+
 
 # --- Sampled p-values, drawn until they are clear of the levels
 #
@@ -42,12 +47,6 @@ if TYPE_CHECKING:
 # References: A. Gandy, "Sequential implementation of Monte Carlo tests with uniformly bounded
 # resampling risk", 2009. A. Gandy & G. Hahn, "MMCTest: a safe algorithm for implementing multiple
 # Monte Carlo tests", 2014.
-
-if TYPE_CHECKING:
-    Numbers = NDArray[np.int64]
-    Known = tuple[float, int]
-    DrawOfTests = Callable[[np.random.Generator, int, Numbers], ArrayLike]
-
 
 LEVELS = (0.05, 0.01)
 ERROR = 1e-4  # probability that a decision differs from that of the complete test
@@ -185,10 +184,6 @@ def looks(most: int = MOST) -> list[int]:
 #
 # If few pairs are open, each is tested by itself, because the units that distinguish two systems
 # are of few kinds.
-
-if TYPE_CHECKING:
-    Pair = tuple[int, int]
-
 
 TIE = 1e-12  # differences this close are equal but for rounding
 _NUMBERS_IN_MEMORY = 1 << 23  # at once

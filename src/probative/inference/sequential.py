@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,9 +97,8 @@ class Wealth:
     # cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
 
     grid: tuple[float, ...] = GRID  # betting rates, relative to one over the root mean square of d
-    forward: tuple[float, ...] = ()  # the log wealth of the bets on B and on A, by rate
-    backward: tuple[float, ...] = ()
-    most: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of all bets, on B, on A: at any time
+    logs: Any = 0.0  # the log wealth of the bets on B and on A (rows), by rate
+    most: tuple[float, ...] = (0.0, 0.0, 0.0)  # of all bets, on B, on A: at any time
     squares: float = 0.0  # the sum of squares of all d so far, and their number
     units: int = 0
 
@@ -116,21 +116,16 @@ class Wealth:
         if squares == 0:
             return replace(self, squares=squares, units=units)
         rates = np.array(self.grid) / math.sqrt(squares / units)
-        forward = self._before(self.forward) + log_growth(rates, d, number, chance)
-        backward = self._before(self.backward) + log_growth(-rates, d, number, chance)
-        both = np.concatenate([forward, backward])
-        bets = zip(self.most, (both, forward, backward), strict=True)
-        all_, on_b, on_a = (max(past, _log_mean(logs)) for past, logs in bets)
-        logs = tuple(forward.tolist()), tuple(backward.tolist())
-        return Wealth(self.grid, *logs, (all_, on_b, on_a), squares, units)
-
-    def _before(self, logs: tuple[float, ...]) -> Array:
-        return np.array(logs or [0.0] * len(self.grid))
+        growth = [log_growth(side * rates, d, number, chance) for side in (1, -1)]
+        logs = self.logs + np.array(growth)
+        bets = zip(self.most, (logs, *logs), strict=True)
+        most = tuple(max(past, _log_mean(own)) for past, own in bets)
+        return Wealth(self.grid, logs, most, squares, units)
 
     @property
     def log_e(self) -> float:
         """Return the logarithm of the current e-value: the log wealth of all bets together."""
-        return _log_mean(np.concatenate([self._before(self.forward), self._before(self.backward)]))
+        return _log_mean(self.logs)
 
     def pvalue(self, alternative: str = "two-sided") -> float:
         """Return the anytime-valid p-value: one over the largest wealth so far."""
@@ -149,8 +144,8 @@ def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Ar
     return np.asarray((math.log(2) - np.logaddexp(0, -2 * np.outer(rates, d))) @ number)
 
 
-def _log_mean(logs: Array) -> float:
-    return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+def _log_mean(logs: Any) -> float:
+    return float(np.logaddexp.reduce(logs, axis=None) - math.log(np.size(logs)))
 
 
 def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
@@ -462,13 +457,6 @@ class LabelledUnits:
             disputed=None if self.disputed is None else self.disputed[:end],
         )
 
-    def even_weights(self) -> Array:
-        """Return how many units of the pool each unit represents; mirrored strata are merged."""
-        both = np.minimum(np.arange(len(self.sizes)), self.mirror)
-        pair = both[self.stratum]
-        drawn = np.bincount(pair, minlength=len(both))
-        return np.asarray((np.bincount(both, self.sizes, len(both)) / np.maximum(drawn, 1))[pair])
-
 
 def stratified_looks(
     units: LabelledUnits,
@@ -487,17 +475,19 @@ def stratified_looks(
         )
     planned = np.asarray(planned, dtype=np.float64)
     wealth = Wealth(planned_grid(float(planned.sum()), level))
-    how: dict[str, Any] = {"metric": metric, "level": level, "beta": beta, "by": by}
+    both = np.minimum(np.arange(len(units.sizes)), units.mirror)  # mirrored strata are merged
     start, decided = 0, None
     for place, end in enumerate(ends, 1):
         so_far = units.first(end)
-        look, more = _look_at(so_far, planned, place, **how)
+        look = _look_at(so_far, planned, place, metric, level, beta, by)
         if len(units.systems) == 1:
             yield look
             continue
         # the weighted lead of B in every unit, at the pooled score of both systems
         (xa, ya), (xb, yb) = (contributions_of(own, metric, beta=beta) for own in so_far.systems)
-        weights = so_far.even_weights()
+        pair = both[so_far.stratum]
+        drawn = np.maximum(np.bincount(pair, minlength=len(both)), 1)
+        weights = (np.bincount(both, units.sizes, len(both)) / drawn)[pair]
         below = float(weights @ (ya + yb))
         common = float(weights @ (xa + xb)) / below if below else 0.0
         d = np.asarray(weights * ((xb - xa) - common * (yb - ya)))
@@ -511,7 +501,7 @@ def stratified_looks(
             e_value=math.exp(min(wealth.log_e, 700.0)),
             pvalue=wealth.pvalue(),
             decided=decided,
-            more=None if decided else more,
+            more=None if decided else look.more,
         )
         start = end
 
@@ -544,50 +534,40 @@ def _look_at(
     units: LabelledUnits,
     planned: Array,
     place: int,
-    *,
     metric: str,
     level: float,
     beta: float,
     by: str,
-) -> tuple[Look, int | None]:
-    """Return the look at the units so far, and how many more would decide the comparison."""
-    two = len(units.systems) > 1
+) -> Look:
+    """Return the look at the units so far."""
+    two, sizes = len(units.systems) > 1, units.sizes
     least, most = (-span(metric), span(metric)) if two else bounds(metric)
-    sizes = units.sizes
-    look = Look(
-        look=place,
-        metric=metric,
-        level=level,
-        by=by,
-        units=len(units.number),
-        estimate=math.nan,
-        low=least,
-        high=most,
-        score_a=math.nan if two else None,
-        score_b=math.nan if two else None,
-        planned=round(float(planned.sum())),
-        pool=int(sizes.sum()),
-    )
+    about: dict[str, Any] = {"planned": round(float(planned.sum())), "pool": int(sizes.sum())}
+    said: Callable[..., Look] = partial(Look, place, metric, level, by, len(units.number), **about)
     drawn = np.bincount(units.stratum, minlength=len(sizes))
     if np.any((drawn == 0) & (sizes > 0)):
-        return replace(look, note=_UNSEEN), None
+        of_two = [math.nan if two else None] * 2
+        return said(math.nan, least, most, *of_two, note=_UNSEEN)
     draw = Draw(units.stratum, sizes)
-    how: dict[str, Any] = {"level": level, "beta": beta, "disputed": units.disputed}
-    scores = PoolScores(units.systems, draw, metric, **how)
+    scores = PoolScores(
+        units.systems, draw, metric, level=level, beta=beta, disputed=units.disputed
+    )
     projection = scores.difference() if two else scores.score()
-    estimate, note = projection.estimate, projection.notes[0] if projection.notes else None
+    estimate = projection.estimate
     of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]
-    look = replace(look, estimate=estimate, score_a=of_two[0], score_b=of_two[1])
     if draw.is_census:
-        return replace(look, low=estimate, high=estimate), None
+        return said(estimate, estimate, estimate, *of_two)
     rows = (contributions_of(own, metric, beta=beta) for own in units.systems)
     alike = math.isnan(estimate) or not projection.standard_error > 0
+    why_none = None
     if np.count_nonzero(np.any([y > 0 for _, y in rows], axis=0)) < FEWEST:
-        return replace(look, note=_TOO_FEW), None
-    if np.any((drawn < 2) & (sizes > drawn)):
-        return replace(look, note=_UNSEEN), None
-    if alike or projection.no_evidence:
-        return replace(look, note=_ALL_EQUAL), None
+        why_none = _TOO_FEW
+    elif np.any((drawn < 2) & (sizes > drawn)):
+        why_none = _UNSEEN
+    elif alike or projection.no_evidence:
+        why_none = _ALL_EQUAL
+    if why_none:
+        return said(estimate, least, most, *of_two, note=why_none)
 
     def half_length(number: NDArray[Any]) -> float:
         """Compute the half length of the interval with `number` units of every stratum."""
@@ -600,8 +580,9 @@ def _look_at(
         return _student_reach(information, 1.0, level, freedom) * math.sqrt(then)
 
     half = half_length(drawn)
-    look = replace(look, low=max(least, estimate - half), high=min(most, estimate + half))
-    return replace(look, note=note), _more(estimate, draw, half_length) if two else None
+    more = _more(estimate, draw, half_length) if two else None
+    ends, note = (max(least, estimate - half), min(most, estimate + half)), projection.notes[:1]
+    return said(estimate, *ends, *of_two, more=more, note=note[0] if note else None)
 
 
 def _more(estimate: float, draw: Draw, half_length: Callable[[Any], float]) -> int | None:

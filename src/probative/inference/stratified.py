@@ -13,7 +13,7 @@ import numpy as np
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import wilson
-from probative.inference.units import influence, student_quantile
+from probative.inference.units import ONE_UNIT, influence, student_quantile
 from probative.metrics import bounds, contributions, span
 
 if TYPE_CHECKING:
@@ -147,7 +147,6 @@ def _squares(values: Array, draw: Draw) -> Array:
 
 # --- Intervals of a score and of a difference
 
-_ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 _ALIKE = (
     "all labelled units are equal: the variation between units is unknown, so the interval is "
     "the whole range"
@@ -204,7 +203,7 @@ def _find_doubts(spread: Spread, draw: Draw) -> Iterator[str]:
     """Yield the notes on strata that leave the interval without evidence, or with little."""
     if not spread.degrees_of_freedom > 0:
         if not draw.is_census:
-            yield _ONE_UNIT if draw.labelled == 1 else _ALIKE
+            yield ONE_UNIT if draw.labelled == 1 else _ALIKE
         return
     if lonely := int(np.count_nonzero(draw.lonely)):
         strata = "1 stratum has" if lonely == 1 else f"{lonely} strata have"
@@ -222,7 +221,6 @@ class _JudgeEffect(NamedTuple):
 
     moved: float  # the estimate minus that of the labels alone
     width: float  # the standard error divided by that of the labels alone
-    strata: int  # in which the judge was used: enough labels, and opinions that differ
 
 
 @dataclass(frozen=True)
@@ -346,7 +344,10 @@ class PoolScores:
         swing = max(_swing(first.items, second.items), _swing(second.items, first.items))
         judged = None
         if first.judged is not None and second.judged is not None:
-            judged = second.judged - first.judged
+            # the residuals of two values that were regressed together
+            residuals = second.judged.residuals - first.judged.residuals
+            shift = second.judged.shift - first.judged.shift
+            judged = _Judged(residuals, shift, first.judged.lost)
         target = _Target(
             second.value - first.value,
             second.moves - first.moves,
@@ -371,12 +372,10 @@ class PoolScores:
             return unjudged
         judged = self._project(target, between, limits)
         if not judged.high - judged.low <= unjudged.high - unjudged.low:
-            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
+            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0))
         old, new = unjudged.standard_error, judged.standard_error
-        strata = int(np.count_nonzero(target.judged.lost))
         width = new / old if old > 0 else math.nan
-        effect = _JudgeEffect(judged.estimate - target.value, width, strata)
-        return replace(judged, judge=effect)
+        return replace(judged, judge=_JudgeEffect(judged.estimate - target.value, width))
 
     def _project(
         self, target: _Target, between: tuple[float, float], limits: _Limits
@@ -459,10 +458,6 @@ class _Judged:
     shift: float  # what the judge adds to the estimated total
     lost: Array  # the degrees of freedom used by the slopes, by stratum; 0 without slopes
 
-    def __sub__(self, other: _Judged) -> _Judged:
-        """Return the residuals of the difference of two values that were regressed together."""
-        return _Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
-
 
 @dataclass(frozen=True, eq=False)
 class Judge:
@@ -495,32 +490,22 @@ class Judge:
             known = opinions[self.labelled[mine]]
             x, y = known - known.mean(axis=0), values[mine] - values[mine].mean(axis=0)
             x[np.abs(x) <= _ROUNDING * np.abs(known).max()] = 0.0
-            inverse, rank = _inverse_of_squares(x)
-            if not rank or len(x) < _FEWEST_UNITS_PER_SLOPE * rank:
+            # nearly collinear opinions count once; the trace of a projection is its rank
+            inverse, n = np.linalg.pinv(x, _COLLINEAR_BELOW), len(x)
+            leverage = np.sum(inverse.T * x, axis=1)
+            rank = round(leverage.sum())
+            if not rank or n < _FEWEST_UNITS_PER_SLOPE * rank:
                 continue
-            slopes = inverse @ x.T @ y
+            slopes = inverse @ y
             off = opinions[self.stratum == h].mean(axis=0) - known.mean(axis=0)
             shift += draw.sizes[h] * off @ slopes
             lost[h] = rank
-            residuals[mine] = (y - x @ slopes) * _counted_without(x, inverse, off)[:, None]
+            # the weight of a unit divided by one minus its leverage; a unit that alone decides a
+            # slope has leverage 1 and residual 0: avoid dividing by 0
+            weight = (1 + n * (off @ inverse)) * (1 - 1 / n)
+            left = np.maximum(1 - 1 / n - leverage, 1 / n)
+            residuals[mine] = (y - x @ slopes) * (weight / left)[:, None]
         return [_Judged(residuals[:, k], float(shift[k]), lost) for k in range(len(shift))]
-
-
-def _inverse_of_squares(x: Array) -> tuple[Array, int]:
-    """Return the inverse of x'x and its rank; nearly collinear opinions count once."""
-    _, lengths, axes = np.linalg.svd(x, full_matrices=False)
-    kept = (lengths > 0) & (lengths > _COLLINEAR_BELOW * lengths[0])
-    along = axes[kept] / lengths[kept, None]
-    return along.T @ along, int(kept.sum())
-
-
-def _counted_without(x: Array, inverse: Array, off: Array) -> Array:
-    """Return the factors of residuals: weight of a unit divided by one minus its leverage."""
-    n = len(x)
-    weight = 1 + n * (x @ inverse @ off)
-    leverage = 1 / n + np.einsum("ij,jk,ik->i", x, inverse, x)
-    # a unit that alone decides a slope has leverage 1 and residual 0: avoid dividing by 0
-    return np.asarray(weight * (1 - 1 / n) / np.maximum(1 - leverage, 1 / n))
 
 
 # --- Allocation: how many units to draw from each stratum
@@ -537,16 +522,13 @@ def allocate(
     drawn = np.minimum(np.broadcast_to(np.asarray(least, dtype=np.int64), size.shape), size).copy()
     if not drawn.sum() <= n <= size.sum():
         raise ValueError(f"{n} units; expected {drawn.sum()} to {size.sum()}")
-    drawn = _towards(gain, size, drawn, n)
-    queue = [(_priority(gain[h], int(drawn[h])), h) for h in range(len(size)) if drawn[h] < size[h]]
+    queue = [(_priority(gain[h], int(drawn[h])), h) for h in np.flatnonzero(drawn < size)]
     heapq.heapify(queue)
     for _ in range(n - int(drawn.sum())):
-        h = queue[0][1]
+        _, h = heapq.heappop(queue)
         drawn[h] += 1
         if drawn[h] < size[h]:
-            heapq.heapreplace(queue, (_priority(gain[h], int(drawn[h])), h))
-        else:
-            heapq.heappop(queue)
+            heapq.heappush(queue, (_priority(gain[h], int(drawn[h])), h))
     return drawn
 
 
@@ -556,26 +538,6 @@ def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
     if drawn == 0 and gain > 0:
         return 0, -gain, 0
     return 1, -(gain**2) / max(1, drawn * (drawn + 1)), drawn
-
-
-def _towards(
-    gain: NDArray[np.float64], size: NDArray[np.int64], drawn: NDArray[np.int64], n: int
-) -> NDArray[np.int64]:
-    """Find numbers just below the optimal ones by bisection, so that few greedy steps remain."""
-    best, low, high = drawn, 0.0, float(gain.max(initial=0.0))
-    if high == 0:
-        return drawn
-    for _ in range(60):
-        level = (low + high) / 2
-        # the largest m with gain/sqrt(m (m - 1)) >= level: unit m is taken at that level
-        reached = np.floor(0.5 + np.sqrt(0.25 + (gain / level) ** 2))
-        reached = np.where(gain > 0, np.minimum(reached, size), 0).astype(np.int64)
-        taken = np.maximum(drawn, reached)
-        if taken.sum() <= n:
-            best, high = taken, level
-        else:
-            low = level
-    return best
 
 
 def sampling_variance(

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import check_target, lock, open_locked, reason_of
-from probative.inference.allowance import CANDIDATES, allowance, is_worn_out, looks_left
+from probative.inference.allowance import CANDIDATES, allowance, looks_left
 from probative.options import sign
 from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
 
@@ -338,13 +338,13 @@ def _passes(doubt: float, threshold: float) -> bool:
 
 def _state(use: TestSetUse, verdicts: Sequence[bool], shown_before: int) -> dict[str, Any]:
     """Return what a use of a test set and the state of the set have in common."""
-    doubt = 1 - use.confidence
+    left = looks_left(use.candidates, verdicts, 1 - use.confidence)
     return {
         **{name: getattr(use, name) for name in ("test_set", "candidates", "units", "unit")},
         "promised": use.candidates == "independent" or shown_before == 0,
         "shown": shown_before,
-        "looks_left": looks_left(use.candidates, verdicts, doubt),
-        "worn_out": is_worn_out(use.candidates, verdicts, doubt),
+        "looks_left": left,
+        "worn_out": left == 0,
     }
 
 

@@ -13,7 +13,7 @@ from probative._validation import flag, fraction, open_probability, positive, ra
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
-from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.rare_positives import ItemStrata, rare_interval
 from probative.inference.scores import PairScore
 from probative.inference.stratified import Draw, Judge, PoolScores
 from probative.inference.units import design_notes
@@ -120,7 +120,7 @@ class PoolScore(PairScore):
         found: Any = self.scores.score(system)
         known, survey = _known(found), self.survey
         if survey.items is not None:
-            found = rare_score(survey.items, self.scores.metric, system=system, **survey.how)
+            found = rare_interval(survey.items, self.scores.metric, (system,), **survey.how)
         known |= {"level": survey.options.level, "note": "; ".join(found.notes) or None}
         limits = found.estimate, found.low, found.high
         return EstimatedScore(survey.pool.names[system], self.metric, *limits, **known)
@@ -136,7 +136,7 @@ class PoolScore(PairScore):
             items = self.survey.items
             if items is None:
                 return projection
-            return rare_difference(items, self.scores.metric, a=a, b=b, **self.survey.how)
+            return rare_interval(items, self.scores.metric, (a, b), **self.survey.how)
 
         return cache(estimated)
 
