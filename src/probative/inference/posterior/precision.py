@@ -662,13 +662,13 @@ class Side:
         pieces = _Pieces.fit(wave_parts, edges, _LAW_TOLERANCE)
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
-        self._beyond: list[Array] = []
+        self._integrals: list[Array] = []
         right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
             integral = _integral_to_end(series) * half
             integral[0] += right
             right = _SIGNS @ integral
-            self._beyond.insert(0, integral)
+            self._integrals.insert(0, integral)
         # below the pieces the density is a power of z
         self._lowest = _SIGNS[:_TERMS] @ self._density[0]
         self._all = right + self._lowest / self._power
@@ -727,7 +727,7 @@ class Side:
         edges = self._pieces.edges
         value, rate = np.zeros((2, *log_z.shape))
         which = np.searchsorted(edges, log_z, side="right") - 1
-        for i, (beyond, slope) in enumerate(zip(self._beyond, self._density, strict=True)):
+        for i, (beyond, slope) in enumerate(zip(self._integrals, self._density, strict=True)):
             at = np.nonzero(which == i)
             if len(at[0]):
                 x = (2 * log_z[at] - edges[i] - edges[i + 1]) / (edges[i + 1] - edges[i])
