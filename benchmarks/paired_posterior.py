@@ -23,7 +23,6 @@ from scipy import special
 
 import probative as pv
 from probative.inference.posterior import log_odds, nodes, paired
-from probative.inference.posterior.precision import PrecisionLaw
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from check_paired_posterior import b_better, log_odds_nodes
@@ -64,12 +63,12 @@ def library(table: list[int], metric: str, prior: float) -> tuple[float, float]:
 
 def without_precision(table: list[int], metric: str, prior: float) -> tuple[float, float]:
     """One rule for all ratios: products of Gauss rules, or Sobol points, also for precision."""
-    suits = PrecisionLaw.suits
-    PrecisionLaw.suits = staticmethod(lambda _: False)
+    sides = paired.precision_sides
+    paired.precision_sides = lambda _: None
     try:
         return library(table, metric, prior)
     finally:
-        PrecisionLaw.suits = staticmethod(suits)
+        paired.precision_sides = sides
 
 
 def trapezoids(table: list[int], metric: str, prior: float) -> tuple[float, float]:

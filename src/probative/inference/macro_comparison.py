@@ -99,11 +99,6 @@ class MacroDifferencePosterior(Outcomes):
         z = self._normal_score(np.atleast_1d(d)).reshape(d.shape)
         return plain(special.stdtr(self.degrees_of_freedom, z if name == "cdf" else -z))
 
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence."""
-        chances = super().probabilities(rope)
-        return (math.nan, math.nan, math.nan) if self.no_evidence else chances
-
     @property
     def _symmetric(self) -> bool:
         """Return True if both averages have the same posterior."""

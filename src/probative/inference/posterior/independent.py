@@ -8,6 +8,7 @@ converges exponentially; averaging over the narrower of the two needs fewer poin
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,6 @@ from probative.inference.posterior import log_odds
 from probative.inference.posterior.single import (
     PROBES,
     CompositePosterior,
-    Mirrored,
     Single,
     limits_beyond,
     plain,
@@ -65,6 +65,20 @@ class Outcomes(ABC):
     def _at(self, name: str, d: ArrayLike) -> Any:
         """Return the `cdf`, `sf` or `pdf` at d."""
 
+    @abstractmethod
+    def interval(self, level: float = 0.95) -> tuple[Number, Number]:
+        """Return the equal-tailed interval of the difference with probability `level`."""
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
+    @property
+    def no_evidence(self) -> bool:
+        """Return True if a score rests on a single unit, so that there are no probabilities."""
+        return False
+
     @property
     def _symmetric(self) -> Any:
         """Return True if exchanging the systems changes nothing, for each table."""
@@ -75,11 +89,13 @@ class Outcomes(ABC):
         return np.asarray(self.cdf(-rope)), np.asarray(self.sf(rope))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better).
+        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence.
 
         Differences of at most `rope` either way count as equivalent.
         """
         rope = fraction("rope", rope)
+        if self.no_evidence:
+            return math.nan, math.nan, math.nan
         a_better, b_better = self._better(rope)
         alike = self._symmetric
         if np.any(alike):  # make both exactly equal, whatever the error of the nodes
@@ -160,11 +176,6 @@ class IndependentPosterior(Outcomes):
         start = np.clip(np.asarray(self.mean) + special.ndtri(tail) * sd, -0.999, 0.999)
         return np.asarray(self._evaluate(search, start, sd, tail))
 
-    def curve(self, points: int = 201) -> tuple[Array, Array]:
-        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
-        d = np.linspace(*self.interval(0.998), points)
-        return d, np.asarray(self.pdf(d))
-
     @cached_property
     def _swapped(self) -> IndependentPosterior:
         swapped = IndependentPosterior(self._flat_b, self._flat_a)
@@ -195,7 +206,7 @@ def _by_narrower(
     # B - A = (1 - A) - (1 - B): exchanging the two and mirroring both only exchanges their roles
     a_narrower = a.log_odds_spread <= b.log_odds_spread
     result = np.empty(len(a_narrower))
-    for chosen, narrow, wide in ((a_narrower, a, b), (~a_narrower, Mirrored(b), Mirrored(a))):
+    for chosen, narrow, wide in ((a_narrower, a, b), (~a_narrower, b.mirrored, a.mirrored)):
         if chosen.all():
             return function(_Pair(narrow, wide), *arguments)
         if chosen.any():
@@ -208,8 +219,8 @@ def _by_narrower(
 class _Pair:
     """The posteriors of A, the narrower, and of B, for equally many tables."""
 
-    a: Posterior | Mirrored
-    b: Posterior | Mirrored
+    a: Posterior
+    b: Posterior
 
     def __getitem__(self, at: Any) -> _Pair:
         return _Pair(self.a[at], self.b[at])

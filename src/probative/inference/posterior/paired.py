@@ -20,7 +20,7 @@ from probative.inference.posterior.nodes import (
     product_nodes,
     sobol_nodes,
 )
-from probative.inference.posterior.precision import PrecisionLaw
+from probative.inference.posterior.precision import Side, precision_sides
 from probative.inference.posterior.single import (
     limits_beyond,
     plain,
@@ -426,13 +426,12 @@ class PairedPosterior(Outcomes):
         # both ends are sought as lower ends, of B - A and of A - B, so that exchanging the systems
         # gives exactly the mirrored interval
         reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
-        laws = [self._settled]
-        if isinstance(laws[0], _Law) and self._shares.others:  # search first with few nodes
-            rough = product_nodes(self._shares.others, _COARSE)
-            laws.insert(0, self._shares.at(rough, laws[0].b_above.size))
+        laws, above = [self._settled], self._settled.b_above
+        if isinstance(above, _Discordance) and self._shares.others:  # search first with few nodes
+            laws.insert(0, self._shares.at(product_nodes(self._shares.others, _COARSE), above.size))
         for law in laws:
 
-            def outside(x: Array, at: Any, law: _Law | PrecisionLaw = law) -> tuple[Array, Array]:
+            def outside(x: Array, at: Any, law: _Law = law) -> tuple[Array, Array]:
                 below, above, density = law.tails(-side[at] * x, density=True)
                 return np.where(side[at] > 0, above, below), density
 
@@ -458,9 +457,9 @@ class PairedPosterior(Outcomes):
         return self._settled.tails(d, density=density)
 
     @cached_property
-    def _settled(self) -> _Law | PrecisionLaw:
+    def _settled(self) -> _Law:
         """Return the distribution of the difference with as many nodes as it needs."""
-        if (precise := self._shares.precision_law()) is not None:
+        if (precise := self._shares.of_precision()) is not None:
             return precise
         # differences at which the accuracy of probabilities is checked; also 0, where the ratio of
         # tiny shares may matter, and a point next to it, because at 0 errors may cancel
@@ -483,10 +482,10 @@ class PairedPosterior(Outcomes):
 
 @dataclass(frozen=True)
 class _Law:
-    """The distribution of B minus A at given nodes."""
+    """The distribution of B minus A, from its two sides."""
 
-    b_above: _Discordance
-    a_above: _Discordance
+    b_above: _Discordance | Side
+    a_above: _Discordance | Side
     error: float
 
     def beyond(self, d: Array) -> Array:
@@ -512,7 +511,8 @@ class _Law:
             (self.a_above, d <= 0, below, above),
         ):
             if rises.any():
-                tail, slope[rises] = side.tail(np.abs(d[rises]), density=density)
+                tail, own = side.tail(np.abs(d[rises]), density=density)
+                slope[rises] = own if density else np.nan
                 near[rises] = tail = np.where(1 - tail > _ROUNDING, tail, 1.0)
                 far[rises] = np.where(d[rises] == 0, far[rises], 1 - tail)
         return below, above, slope
@@ -577,12 +577,12 @@ class _Shares:
             gradient += sign * (x - self.cells[:7] @ x / total * y) / total
         return float(np.sqrt(self.cells[:7] @ gradient**2))
 
-    def precision_law(self) -> PrecisionLaw | None:
+    def of_precision(self) -> _Law | None:
         """Return the rule for differences of precision (and npv), or None if it is not accurate."""
-        if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
+        if not self.others or self.weights[2] != 0:
             return None
-        law = PrecisionLaw(self.cells.tolist())
-        return law if law.error <= _LARGEST_ERROR else None
+        sides = precision_sides(self.cells.tolist())
+        return _Law(*sides) if sides and sides[2] <= _LARGEST_ERROR else None
 
     def law(self, probes: Array) -> _Law:
         """Return the distribution with enough nodes for accurate probabilities at the probes."""

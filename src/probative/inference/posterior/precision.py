@@ -506,94 +506,31 @@ _NEXT_TO_0 = 1e-30
 _TINY = 1e-300
 
 
-class PrecisionLaw:
-    """The distribution of the difference of two precisions, from the shapes of the cases 0 to 5."""
-
-    # Tails below 1e-7 are extrapolated as a power of 1 - d, so that quantiles of any level exist.
-
-    def __init__(self, cells: Sequence[float]):
-        a0, a1, a2, a3, a4, a5 = cells[:6]
-        true, false = a0 + a2 + a4, a1 + a3 + a5
-        grid = _Grid.of(cells)
-        hits = _RatioAbove(a4, a0, a2, grid.waves), _RatioAbove(a4, a2, a0, grid.waves)
-        alarms = _RatioAbove(a5, a1, a3, grid.waves), _RatioAbove(a5, a3, a1, grid.waves)
-        (up, var_up), (down, var_down) = _moments_of_ratios(cells)
-        power = min(1.0, a0 + a1 + a2 + a3)
-        mean, sd = up - down, float(np.sqrt(var_up + var_down))
-        self.b_above = _Side(grid, hits, alarms, mean, sd, power)
-        self.a_above = _Side(grid, hits[::-1], alarms[::-1], -mean, sd, power)
-        self.endless = a0 + a1 + a2 + a3 <= 1
-        self._centre = float(np.log(true / false))
-        self._total = self.b_above.mass + self.a_above.mass
-        self._expected = 1.0
-        if true + false > _LARGE_COUNTS:  # then the total is off by a known factor: no error
-            self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
-
-    @staticmethod
-    def suits(cells: Sequence[float]) -> bool:
-        """Return True if this rule is feasible."""
-        # a tiny prior stretches W over hundreds of log odds; huge counts leave too few digits
-        few = sum(cells[:4]) <= _MOST_CASES
-        return few and len(_Grid.of(cells).waves.frequency) <= _MOST_WAVES
-
-    @property
-    def error(self) -> float:
-        """Return the error of series and rules, and of the sum of both sides, which should be 1."""
-        if not min(self._expected, self._total) > 0:  # the probabilities underflow
-            return np.inf
-        sides = max(self.b_above.error, self.a_above.error)
-        return max(_LEAST_ERROR, sides, abs(self._total / self._expected - 1))
-
-    @property
-    def at_0(self) -> tuple[float, float]:
-        """Return P(at most 0) and P(above 0)."""
-        return self.a_above.mass / self._total, self.b_above.mass / self._total
-
-    def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
-        """Return P(at most d), P(above d) and, if asked for, the density."""
-        below, above, slope = np.zeros((3, len(d)))
-        for side, rises, near, far in (
-            (self.b_above, d >= 0, above, below),
-            (self.a_above, d < 0, below, above),
-        ):
-            if rises.any():
-                near[rises], slope[rises] = self._beyond(side, np.abs(d[rises]), density=density)
-                far[rises] = 1 - near[rises]
-        at_0 = d == 0
-        below[at_0] = self.at_0[0]
-        if self.endless:
-            slope[at_0] = np.inf
-        return below, above, slope if density else np.full(len(d), np.nan)
-
-    def _beyond(self, side: _Side, d: Array, *, density: bool) -> tuple[Array, Array]:
-        tail, slope = side.beyond(d, self._centre, density=density)
-        tail, slope = tail / self._total, slope / self._total
-        # the sum has terms of both signs, which cancel far in the tails
-        if np.any(tail < _LEAST_ACCURATE_TAIL):
-            edge, value, power = self._joints[side is self.b_above]
-            far = d > edge
-            rest = np.clip((1 - d[far]) / (1 - edge), 0, 1)
-            tail[far] = value * rest**power
-            slope[far] = value * power / (1 - edge) * rest ** (power - 1)
-        return np.clip(tail, 0, 1), np.maximum(slope, 0)
-
-    @cached_property
-    def _joints(self) -> list[tuple[float, float, float]]:
-        """Return, for both tails, where a power of 1 - d takes over, the value and the power."""
-        return [self._joint(side) for side in (self.a_above, self.b_above)]
-
-    def _joint(self, side: _Side) -> tuple[float, float, float]:
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            d = (low + high) / 2
-            tail = side.beyond(np.array([d]), self._centre, density=False)[0][0] / self._total
-            low, high = (d, high) if tail > _LEAST_ACCURATE_TAIL else (low, d)
-        tail, slope = (
-            float(x[0]) / self._total
-            for x in side.beyond(np.array([low]), self._centre, density=True)
-        )
-        value = max(tail, _TINY)
-        return low, value, max(1.0, slope * (1 - low) / value)
+def precision_sides(cells: Sequence[float]) -> tuple[Side, Side, float] | None:
+    """Return the sides B > A and A > B and their error, from the shapes of the cases 0 to 5."""
+    # None if it is infeasible: a tiny prior stretches W over hundreds of log odds; huge counts leave
+    # too few digits
+    a0, a1, a2, a3, a4, a5 = cells[:6]
+    disputed = a0 + a1 + a2 + a3
+    grid = _Grid.of(cells)
+    if disputed > _MOST_CASES or len(grid.waves.frequency) > _MOST_WAVES:
+        return None
+    true, false = a0 + a2 + a4, a1 + a3 + a5
+    hits = _RatioAbove(a4, a0, a2, grid.waves), _RatioAbove(a4, a2, a0, grid.waves)
+    alarms = _RatioAbove(a5, a1, a3, grid.waves), _RatioAbove(a5, a3, a1, grid.waves)
+    (up, var_up), (down, var_down) = _moments_of_ratios(cells)
+    mean, sd = up - down, float(np.sqrt(var_up + var_down))
+    level = np.cosh(grid.place + np.log(true / false))
+    b_above = Side(grid, hits, alarms, (mean, sd), level, disputed)
+    a_above = Side(grid, hits[::-1], alarms[::-1], (-mean, sd), level, disputed)
+    b_above.total = a_above.total = total = b_above.mass + a_above.mass
+    expected = 1.0
+    if true + false > _LARGE_COUNTS:  # then the total is off by a known factor: no error
+        expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
+    if not min(expected, total) > 0:  # the probabilities underflow
+        return None
+    error = max(_LEAST_ERROR, b_above.error, a_above.error, abs(total / expected - 1))
+    return b_above, a_above, error
 
 
 @dataclass(frozen=True)
@@ -671,21 +608,26 @@ def _log_gamma_ratio(n: float, x: Array) -> Complex:
     return np.asarray((n - 0.5 + z) * np.log1p(z / n) - z + series)
 
 
-class _Side:
-    """The part Z > 0: the density of log z at every W, and the tail above z."""
+class Side:
+    """The part Z > 0: the density of log z at every W, and the tail above z.
+
+    Tails below 1e-7 are extrapolated as a power of 1 - d, so that quantiles of any level exist.
+    """
 
     mass, error = 0.0, 0.0
+    total: float  # mass of both sides, which should be 1
 
     def __init__(
         self,
         grid: _Grid,
         hits: tuple[_RatioAbove, ...],
         alarms: tuple[_RatioAbove, ...],
-        mean: float,
-        sd: float,
-        power: float,
+        mean_and_sd: tuple[float, float],
+        level: Array,
+        disputed: float,
     ):
-        self._grid, self._power = grid, power
+        self._grid, self._level, self._power = grid, level, min(1.0, disputed)
+        self._endless = disputed <= 1  # the density at 0
         (hits_up, hits_down), (alarms_up, alarms_down) = hits, alarms
         parts: list[tuple[type[_Part], _RatioAbove, _RatioAbove, float]] = [
             (_Alike, alarms_up, hits_up, -1.0),
@@ -700,7 +642,7 @@ class _Side:
         self._pieces: _Pieces | None = None
         most = max((term.most for term in self._terms), default=0.0)
         if most:
-            self._tabulate(most, mean, sd)
+            self._tabulate(most, *mean_and_sd)
 
     def _tabulate(self, most: float, mean: float, sd: float) -> None:
         high = np.log(most)
@@ -720,36 +662,63 @@ class _Side:
         pieces = _Pieces.fit(wave_parts, edges, _LAW_TOLERANCE)
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
-        self._beyond: list[Array] = []
+        self._integrals: list[Array] = []
         right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
             integral = _integral_to_end(series) * half
             integral[0] += right
             right = _SIGNS @ integral
-            self._beyond.insert(0, integral)
+            self._integrals.insert(0, integral)
         # below the pieces the density is a power of z
         self._lowest = _SIGNS[:_TERMS] @ self._density[0]
         self._all = right + self._lowest / self._power
         self._pieces, self.error = pieces, pieces.error
         self.mass = float(self._all.sum() * self._grid.step)
 
-    def beyond(self, d: Array, centre: float, *, density: bool) -> tuple[Array, Array]:
+    def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
+        """Return the probability of a difference above d >= 0 and, if asked for, its density."""
+        tail, slope = self._beyond(d, density=density)
+        # the sum has terms of both signs, which cancel far in the tails
+        if np.any(tail < _LEAST_ACCURATE_TAIL):
+            edge, value, power = self._joint
+            far = d > edge
+            rest = np.clip((1 - d[far]) / (1 - edge), 0, 1)
+            tail[far] = value * rest**power
+            slope[far] = value * power / (1 - edge) * rest ** (power - 1)
+        if self._endless:
+            slope[d == 0] = np.inf
+        return np.clip(tail, 0, 1), np.maximum(slope, 0)
+
+    @cached_property
+    def _joint(self) -> tuple[float, float, float]:
+        """Return where a power of 1 - d takes over, the tail there and the power."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            d = (low + high) / 2
+            inside = self._beyond(np.array([d]), density=False)[0][0] > _LEAST_ACCURATE_TAIL
+            low, high = (d, high) if inside else (low, d)
+        tail, slope = (float(x[0]) for x in self._beyond(np.array([low]), density=True))
+        value = max(tail, _TINY)
+        return low, value, max(1.0, slope * (1 - low) / value)
+
+    def _beyond(self, d: Array, *, density: bool) -> tuple[Array, Array]:
         """Return the probability of a difference above d, and its density, by the sum over W."""
         tail, slope = np.zeros((2, len(d)))
         inside = np.flatnonzero(d < 1)
         if self._pieces is None or not len(inside):
             return tail, slope
         away = np.maximum(d[inside], _NEXT_TO_0)[:, None]
-        level, scale = np.cosh(self._grid.place + centre), np.sqrt((1 - away) * (1 + away))
+        level, scale = self._level, np.sqrt((1 - away) * (1 + away))
         # sinh(z/2) - d·cosh(z/2) = √(1 - d²)·sinh(z/2 - artanh d)
         rise = np.arcsinh(away * level / scale)
         z = 2 * (np.arctanh(away) + rise)
         value, rate = self._at(np.log(z), density=density)
         value[d[inside] == 0] = self._all
-        tail[inside] = value.sum(axis=1) * self._grid.step
+        step = self._grid.step / self.total
+        tail[inside] = value.sum(axis=1) * step
         if density:
             rate = rate / z * 2 * (level + np.cosh(z / 2)) / (scale * np.cosh(rise))
-            slope[inside] = rate.sum(axis=1) * self._grid.step
+            slope[inside] = rate.sum(axis=1) * step
         return tail, slope
 
     def _at(self, log_z: Array, *, density: bool) -> tuple[Array, Array]:
@@ -758,7 +727,7 @@ class _Side:
         edges = self._pieces.edges
         value, rate = np.zeros((2, *log_z.shape))
         which = np.searchsorted(edges, log_z, side="right") - 1
-        for i, (beyond, slope) in enumerate(zip(self._beyond, self._density, strict=True)):
+        for i, (beyond, slope) in enumerate(zip(self._integrals, self._density, strict=True)):
             at = np.nonzero(which == i)
             if len(at[0]):
                 x = (2 * log_z[at] - edges[i] - edges[i + 1]) / (edges[i + 1] - edges[i])

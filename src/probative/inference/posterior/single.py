@@ -83,6 +83,11 @@ class Posterior:
         """Call a function of the log odds with one row of arguments per table."""
         return self[..., None].of_log_odds(function, y)
 
+    @property
+    def mirrored(self) -> Posterior:
+        """Return the posterior of 1 minus the score."""
+        return Posterior(self.b, self.a, 1 / self.factor)
+
     # --- on the scale of the score, t
 
     def logpdf(self, t: ArrayLike) -> Number:
@@ -240,15 +245,19 @@ class Posterior:
         tail = self.of_log_odds(function, special.logit(np.where(inner, t, 0.5)))
         return plain(np.select([inner, t <= 0, t >= 1], [tail, below, above], np.nan))
 
+    @property
+    def _peaks_at_both_ends(self) -> bool:
+        return bool(np.any((self.a < 1) & (self.b < 1)))
+
     def _highest_density(self, level: float) -> tuple[Any, Any]:
-        if np.any((self.a < 1) & (self.b < 1)):
+        if self._peaks_at_both_ends:
             raise InputError(
                 "kind: the density is highest at both ends, so no interval has the highest "
                 "density; use 'equal-tailed', or a prior of 1 or more"
             )
         # find by bisection the lower tail for which the density at both ends is equal
         few, many = np.zeros(self.shape), np.full(self.shape, 1 - level)
-        for _ in range(60):
+        for _ in range(50):
             below = (few + many) / 2
             falls = self.logpdf(self.ppf(below)) >= self.logpdf(self.isf(1 - level - below))
             few, many = np.where(falls, few, below), np.where(falls, below, many)
@@ -256,37 +265,6 @@ class Posterior:
         low = np.where(below < 1e-15, 0.0, self.ppf(below))
         high = np.where(1 - level - below < 1e-15, 1.0, self.isf(1 - level - below))
         return plain(low), plain(high)
-
-
-class Mirrored:
-    """The posterior of 1 minus a score, with the methods that a difference of scores needs."""
-
-    def __init__(self, original: Posterior):
-        self.original = original
-
-    def sf(self, t: ArrayLike) -> Number:
-        """Return the probability that 1 minus the score exceeds t."""
-        return self.original.cdf(1 - np.asarray(t))
-
-    @property
-    def log_odds_window(self) -> tuple[Array, Array]:
-        """Return the log odds outside which the density is negligible."""
-        low, high = self.original.log_odds_window
-        return -high, -low
-
-    @property
-    def log_odds_spread(self) -> Array:
-        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
-        return self.original.log_odds_spread
-
-    def at_nodes(self, function: str, y: Array) -> Array:
-        """Call a function of the log odds with one row of arguments per table."""
-        if function == "fast_cdf":
-            return np.asarray(1 - self.original.at_nodes(function, -y))
-        return self.original.at_nodes("sf" if function == "cdf" else function, -y)
-
-    def __getitem__(self, index: Any) -> Mirrored:
-        return Mirrored(self.original[index])
 
 
 def _of_share(share: Any, factor: Any) -> Array:
@@ -318,16 +296,6 @@ class _Mixture:
     b: Array
     shift: Array
     weight: Array
-
-    def mirrored(self) -> _Mixture:
-        """Return the mixture of the negated log odds."""
-        return _Mixture(self.b, self.a, -self.shift, self.weight)
-
-    def take(self, which: NDArray[np.bool_]) -> _Mixture:
-        """Return the selected tables; a single table is returned as it is."""
-        if len(self.a) == 1:
-            return self
-        return _Mixture(self.a[which], self.b[which], self.shift[which], self.weight[which])
 
     def spread(self) -> Array:
         """Return the standard deviation."""
@@ -406,14 +374,23 @@ class _FBetaPosterior(Posterior):
 
     # The arguments tp, fp and fn include the prior.
 
-    def __init__(self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, beta: float):
+    def __init__(
+        self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, beta: float, *, of_rest: bool = False
+    ):
         tp, fp, fn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn))
-        super().__init__(tp, fp + fn, 1 + beta**2)
+        shapes = (fp + fn, tp) if of_rest else (tp, fp + fn)
+        super().__init__(*shapes, 1 + beta**2)
         self.fp, self.fn = np.broadcast_arrays(fp, fn)
-        self.beta = beta
+        self.beta, self.of_rest = beta, of_rest  # `of_rest`: of 1 minus the score
 
     def _each(self, change: Callable[[Array], Array]) -> _FBetaPosterior:
-        return _FBetaPosterior(change(self.a), change(self.fp), change(self.fn), self.beta)
+        cells = (change(x) for x in (self.b if self.of_rest else self.a, self.fp, self.fn))
+        return _FBetaPosterior(*cells, self.beta, of_rest=self.of_rest)
+
+    @property
+    def mirrored(self) -> Posterior:
+        """Return the posterior of 1 minus the score."""
+        return _FBetaPosterior(self.a, self.fp, self.fn, self.beta, of_rest=True)
 
     def of_log_odds(self, function: str, y: Array) -> Array:
         """Return the `log_pdf`, `cdf`, `fast_cdf` or `sf` of the score's log odds at y."""
@@ -467,17 +444,17 @@ class _FBetaPosterior(Posterior):
             finest = log_odds.spread(self.a, self.b) / slope
         odds, weight = log_odds.rule(self.fn, self.fp, finest)
         weighed = special.expit(-odds) + self.beta**2 * special.expit(odds)
-        return _Mixture(self.a[..., None], self.b[..., None], np.log(self.factor / weighed), weight)
+        shift = np.log(weighed / self.factor if self.of_rest else self.factor / weighed)
+        return _Mixture(self.a[..., None], self.b[..., None], shift, weight)
 
     def _quantile(self, q: Array, *, upper: bool) -> Array:
         def solve(part: _FBetaPosterior, below: Array, above: Array) -> tuple[Array]:
-            mixture = part._mixture
-            high = above < below
-            # the lower tail of the mirror image is the upper tail
-            y = np.empty(below.shape)
-            y[~high] = mixture.take(~high).quantile(below[~high])
-            y[high] = -mixture.take(high).mirrored().quantile(above[high])
-            return (special.expit(y),)
+            own, high = part._mixture, (above < below)[:, None]
+            # the upper tail is the lower tail of the mirror image
+            side, shapes = np.where(high, -1.0, 1.0), (own.a, own.b)
+            a, b = (np.where(high, shapes[1 - i], shapes[i]) for i in (0, 1))
+            mixture = _Mixture(a, b, side * own.shift, own.weight)
+            return (special.expit(side[:, 0] * mixture.quantile(np.minimum(below, above))),)
 
         return self._in_parts(solve, *((1 - q, q) if upper else (q, 1 - q)))[0]
 
@@ -774,14 +751,11 @@ class CompositePosterior(Posterior):
     def _quantile(self, q: Array, *, upper: bool) -> Any:
         return self._map(lambda table, q: table.quantile(q, upper=upper), q)
 
+    _peaks_at_both_ends = False
+
     def _drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         drawn = rng.standard_gamma(self._cells, (*shape, 4))
         return np.asarray(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
-
-    def _highest_density(self, level: float) -> tuple[Number, Number]:
-        limits = np.array([_shortest(table, level) for table in self.tables])
-        low, high = (plain(column.reshape(self.shape)) for column in limits.T)
-        return low, high
 
     @property
     def _moments(self) -> list[Array]:
@@ -805,17 +779,6 @@ def _mode(table: Single) -> float:
         best = int(np.argmax(table.density(t)))
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
     return float((low + high) / 2)
-
-
-def _shortest(table: Single, level: float) -> tuple[float, float]:
-    """Find the shortest interval of this level: the density at its two ends is equal."""
-    few, many = 0.0, 1 - level
-    for _ in range(40):
-        below = (few + many) / 2
-        low, high = table.quantile(np.array([below, below + level]))
-        falls = table.density(np.array([low]))[0] >= table.density(np.array([high]))[0]
-        few, many = (few, below) if falls else (below, many)
-    return float(low), float(high)
 
 
 # --- The posterior of any score, given confusion counts

@@ -198,7 +198,7 @@ class ClusteredPosterior(Outcomes):
         d = np.asarray(d, dtype=np.float64)
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
-        if self.dependence is None and name != "sf":
+        if self.dependence is None:
             return self.base._at(name, d)
         # all three at once, since they come from the same nodes
         below, above, density = map(np.asarray, self.base._tails(d, density=name == "pdf"))
@@ -206,8 +206,6 @@ class ClusteredPosterior(Outcomes):
         z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
         z = np.clip(z, -_FARTHEST, _FARTHEST)
         z = np.where(np.abs(d) < span(self.choices[0]), z, np.copysign(np.inf, d))
-        if self.dependence is None:
-            return plain(special.ndtr(-z))
         if name != "pdf":
             return plain(special.stdtr(self.dependence.tail_freedom, z if name == "cdf" else -z))
         inside = np.abs(z) < _FARTHEST
@@ -217,16 +215,6 @@ class ClusteredPosterior(Outcomes):
         log_normal = -(z**2) / 2 - np.log(2 * np.pi) / 2
         with np.errstate(over="ignore"):
             return plain(np.where(inside, density * np.exp(log_student - log_normal), 0.0))
-
-    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """Return P(A better), P(equivalent) and P(B better); NaN where there is no evidence.
-
-        Differences of at most `rope` either way count as equivalent.
-        """
-        if self.dependence is None:
-            return self.base.probabilities(rope)
-        chances = super().probabilities(rope)
-        return (math.nan, math.nan, math.nan) if self.no_evidence else chances
 
     @property
     def _symmetric(self) -> bool:
