@@ -39,14 +39,13 @@ from probative.jobs.score import (
     match_of,
     match_systems,
     no_collection,
-    refuse_nothing,
     score_in,
     scores_in,
     scores_of,
+    several_runs,
     signed_runs,
     systems_of,
     unit_of,
-    unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.groups import buckets_of, crossing_units, judge_groups, part_by_group
@@ -209,7 +208,7 @@ def _buckets(
     def judge(kind: str, name: str, items: Items) -> Bucket:
         part = replace(matched, items=items)
         score = score_in(part, metric, unit, beta=options.beta)
-        if any(len(system.places) > 1 for system in systems):
+        if several_runs(matched):
             score = score.pooled([system.places for system in systems])
         units = items.unit[items.answer]
         if unit == "document" and items.document is not None:
@@ -493,7 +492,6 @@ def compare(
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
-    refuse_nothing(gold, options)
     if not given and isinstance(gold, Mapping) and not are_files(gold):
         if fingerprints:
             raise InputError("fingerprints: counts identify no test set; expected gold and outputs")
@@ -537,7 +535,7 @@ def compare_matched(
     systems = systems_of(matched)
     if len(systems) < 2:
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
-    several = any(len(system.places) > 1 for system in systems)
+    several = several_runs(matched)
     if matched.runs and not several:
         how: Any = {"examples": examples, "figures": figures, "buckets": buckets}
         alone = compare_matched(unpooled(matched), options, known=known, report=report, **how)
@@ -550,7 +548,7 @@ def compare_matched(
             verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in alone.verdicts),
         )
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
-    unit = (unit_of_runs if several else unit_of)(matched, options.by)
+    unit = unit_of(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
     pairs = pairs_of(systems, options)
     groups = [] if options.group is None else list(part_by_group(matched, options))

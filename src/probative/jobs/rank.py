@@ -37,12 +37,11 @@ from probative.jobs.score import (
     compared_metrics,
     facts_of_reading,
     match_systems,
-    refuse_nothing,
     score_in,
     scores_of,
+    several_runs,
     signed_runs,
     unit_of,
-    unit_of_runs,
 )
 from probative.metrics import METRICS, OF_SCORES
 from probative.options import CompareOptions, RankOptions, ScoreOptions
@@ -288,7 +287,6 @@ def rank(
     options = RankOptions.of_call(locals() | checked, beside=beside)
     if metric is not None:
         one_of("metric", metric, (*METRICS, *OF_SCORES))
-    refuse_nothing(gold, options)
     check_jobs(n_jobs)
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
@@ -333,7 +331,7 @@ def rank_matched(
         found = compare_matched(matched, as_compared, examples=False, known=given)
         alone = found.comparisons[0]  # with several runs, the comparison of the models
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
-    if matched.runs:
+    if several_runs(matched):
         score = score.pooled([group.places for group in matched.runs])
     how = {"tested": known.tests, "limited": known.limits, **how}
     board, evidence = _leaderboard(score, options, how)
@@ -419,7 +417,7 @@ def _compare_pair(
 
 def _score_to_rank_by(matched: Matched, options: RankOptions) -> tuple[Score, str]:
     """Return the score that systems are ranked by, and its units."""
-    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
+    unit = unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     how: Any = options.chosen("average", "beta")
     return score_in(matched, metric, unit, **how), unit
