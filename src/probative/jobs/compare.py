@@ -90,25 +90,6 @@ if TYPE_CHECKING:
 # --- Pairs of systems
 
 
-def compare_cases(
-    paired: PairedCounts,
-    names: tuple[str, str],
-    metric: str,
-    choices: Choices,
-    *,
-    scored: str | None = None,
-    beta: float = 1.0,
-    prior: float = 1.0,
-) -> Comparison:
-    """Compare one pair from its cases alone: one row per unit, or one table of single items."""
-    # `scored` is the metric to compute if it has another name on these cases: over all classes of
-    # single-label data, accuracy is recall
-    score = PooledScore.of_cases(paired.grouped(), metric, scored, beta=beta, prior=prior)
-    (found,) = compare_pairs(score, [(0, 1)], names, choices)
-    table = paired.total().cases
-    return replace(found, positives=int(table[::2].sum()), identical=not table[:4].any())
-
-
 def _compare_outputs(
     matched: Matched, score: Score, pairs: Sequence[Pair], choices: Choices
 ) -> Iterator[Comparison]:
