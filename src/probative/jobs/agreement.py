@@ -117,6 +117,8 @@ def agreement(
     )
     if matched.runs or matched.task == "samples":
         raise InputError("others: annotations of people have neither runs nor logs; expected files")
+    if matched.task == "records":
+        raise InputError("others: records have no agreement; expected tags, spans, labels or words")
     who = tuple(names) if names else _names(given, matched)
     sides = (matched.gold, *matched.systems)
     unit = unit_of(matched, options.by)
