@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 from urllib.parse import urlsplit
 
-from probative._validation import flag, one_of, open_probability, positive, shown, whole_number
+from probative._validation import flag, one_of, positive, shown, whole_number
 from probative._version import __version__
 from probative.counts import Counts
 from probative.errors import InputError
@@ -36,13 +36,10 @@ from probative.files import (
     source_date,
     utc_day,
 )
-from probative.inference.rank import ADJUSTMENTS
-from probative.jobs.rank import Known, rank_matched, ranked_scores
-from probative.jobs.score import AVERAGES
+from probative.jobs.rank import Known, check_ranking, rank_matched, ranked_scores
 from probative.matching.examples import examples_of
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.outputs import short_name
-from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
@@ -144,10 +141,10 @@ def _turned(first: float, *ends: float) -> tuple[float, ...]:
 
 def _scores_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
     """Return the counts and the scores that `to_dict` wrote; there undefined numbers are None."""
-    scores = (
+    scores: list[dict[str, Any]] = [
         {name: nan if value is None else value for name, value in score.items()}
         for score in content["scores"]
-    )
+    ]
     return Counts(**content["counts"]), tuple(Interval(**score) for score in scores)
 
 
@@ -494,10 +491,15 @@ def build_site(
 ) -> Board:
     """Build a board and write its site; `places` are gold, submissions, site and cache."""
     # `tell` rewords the error of a submission that cannot be scored for its readers
-    options = _checked(options)
+    if len(options.columns) > 1:
+        raise InputError("columns: more than one is given; expected the column of a submission")
+    options = replace(
+        check_ranking(options, report),
+        rng=whole_number("rng", options.rng, least=0),
+        show_gold=flag("show_gold", options.show_gold),
+        max_size=positive("max_size", options.max_size),
+    )
     one_of("pairs", pairs, PAIRS)
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)} is not a function")
     where = _Places.of(*places)
     with locked(where.site):
         check_site(where.site)
@@ -507,24 +509,6 @@ def build_site(
         examples = _examples(matched, pages) if options.show_gold else {}
         replace_site(where.site, board_pages(built, pages, examples))
     return built
-
-
-def _checked(options: BoardOptions) -> BoardOptions:
-    """Validate the choices, and return them with checked values."""
-    if len(options.columns) > 1:
-        raise InputError("columns: more than one is given; expected the column of a submission")
-    if options.metric is not None:
-        one_of("metric", options.metric, METRICS)
-    return replace(
-        options,
-        average=one_of("average", options.average, AVERAGES),
-        level=open_probability("level", options.level),
-        beta=positive("beta", options.beta),
-        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
-        rng=whole_number("rng", options.rng, least=0),
-        show_gold=flag("show_gold", options.show_gold),
-        max_size=positive("max_size", options.max_size),
-    )
 
 
 @dataclass(frozen=True)

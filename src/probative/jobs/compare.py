@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import names_of, one_of, random_generator, shown
+from probative._validation import names_of, one_of, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs
@@ -33,6 +33,7 @@ from probative.jobs.score import (
     ONE_RUN,
     by_name,
     ceilings_of,
+    check_report,
     compared_metrics,
     document_f1,
     facts_of_reading,
@@ -97,8 +98,7 @@ def _compare_outputs(
     places = [(a.places[0], b.places[0]) for a, b in pairs]
     compared = compare_pairs(score, places, matched.names, choices)
     for (i, j), found in zip(places, compared, strict=True):
-        by_label = _by_label(matched, (i,), (j,), score, choices)
-        yield without_claims(replace(found, **_facts(matched, (i,), (j,)), by_label=by_label))
+        yield without_claims(replace(found, **_facts(matched, (i,), (j,), score, choices)))
 
 
 def _compare_runs(
@@ -106,19 +106,21 @@ def _compare_runs(
 ) -> list[Comparison]:
     """Compare the models of one pair, and the procedures that trained them."""
     a, b = pair
-    facts = _facts(matched, a.places, b.places)
-    facts["by_label"] = _by_label(matched, a.places, b.places, score, choices)
+    facts = _facts(matched, a.places, b.places, score, choices)
     # numbers of runs that differ are refused there
     pairs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
     return answers_on(score, a, b, options, choices, **facts, pairs=pairs)
 
 
-def _facts(matched: Matched, a: Sequence[int], b: Sequence[int]) -> dict[str, Any]:
-    """Return the fields of a comparison that need no statistics."""
+def _facts(
+    matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
+) -> dict[str, Any]:
+    """Return the fields of a comparison that need no statistics, and the labels."""
     return {
         "match": match_of(matched),
         "positives": matched.items.positives,
         "identical": len(a) == len(b) and all(map(matched.gave_the_same, a, b)),
+        "by_label": _by_label(matched, a, b, score, choices),
     }
 
 
@@ -470,8 +472,7 @@ def compare(
         locals() | {"fields": names_of("fields", fields)},
         beside=("names", "examples", "figures", "buckets", "fingerprints", "report"),
     )
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    check_report(report)
     given = [system for system in (a, b, *more) if system is not None]
     if not given and isinstance(gold, Mapping) and not are_files(gold):
         if fingerprints:

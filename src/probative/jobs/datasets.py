@@ -26,7 +26,7 @@ from probative.inference.means import MeanScore
 from probative.inference.pooled import PooledScore
 from probative.jobs.compare import compare_matched
 from probative.jobs.runs import without_claims
-from probative.jobs.score import by_name, score_in, unit_of
+from probative.jobs.score import by_name, check_report, score_in, unit_of
 from probative.matching.matched import match_inputs
 from probative.options import CompareOptions, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
@@ -114,8 +114,7 @@ def compare_datasets(
     mean difference +0.0904 [+0.0454, +0.1369], P(B better) = 1.0000
     """
     options = CompareOptions.of_call(locals(), beside=("names", "report"))
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    check_report(report)
     if not isinstance(datasets, Mapping) or not datasets:
         raise InputError(
             f"datasets: {shown(datasets)}; expected a dictionary of data sets by name, such as "

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
 from math import isnan
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from probative._validation import (
     open_probability,
     positive,
     random_generator,
-    shown,
     whole_number,
 )
 from probative.counts import Counts
@@ -34,6 +33,7 @@ from probative.jobs.runs import (
 from probative.jobs.score import (
     AVERAGES,
     by_name,
+    check_report,
     compared_metrics,
     facts_of_reading,
     match_systems,
@@ -277,19 +277,9 @@ def rank(
     >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
-    checked = {
-        "average": one_of("average", average, AVERAGES),
-        "level": open_probability("level", level),
-        "beta": positive("beta", beta),
-        "adjust": one_of("adjust", adjust, ADJUSTMENTS),
-    }
     beside = ("names", "n_jobs", "report", "comparisons")
-    options = RankOptions.of_call(locals() | checked, beside=beside)
-    if metric is not None:
-        one_of("metric", metric, (*METRICS, *OF_SCORES))
+    options = check_ranking(RankOptions.of_call(locals(), beside=beside), report)
     check_jobs(n_jobs)
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     if comparisons is not None:
         whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
@@ -304,6 +294,23 @@ def rank(
         return ranking  # systems with several runs have two comparisons, which `compare` gives
     chosen = _pairs_in_full(len(matched.names), comparisons)
     return replace(ranking, comparisons=_compare_pairs(matched, ranking, chosen, options, **how))
+
+
+_Choices = TypeVar("_Choices", bound=RankOptions)
+
+
+def check_ranking(options: _Choices, report: object) -> _Choices:
+    """Validate the choices of a ranking, and return them with checked values."""
+    check_report(report)
+    if options.metric is not None:
+        one_of("metric", options.metric, (*METRICS, *OF_SCORES))
+    return replace(
+        options,
+        average=one_of("average", options.average, AVERAGES),
+        level=open_probability("level", options.level),
+        beta=positive("beta", options.beta),
+        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import flag, names_of, one_of, open_probability, positive
+from probative._validation import flag, names_of, one_of, open_probability, positive, shown
 from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
@@ -81,6 +81,12 @@ _OF_DOCUMENTS = "_of_documents"  # mean over units, instead of items
 # recall first: the others reward systems that split too little
 _OF_WORDS = ("recall", "precision", "f1")
 _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wait to be asked for
+
+
+def check_report(report: object) -> None:
+    """Refuse what cannot be called with the number of finished parts and their total."""
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
 
 
 def by_name(
