@@ -232,3 +232,9 @@ def test_full_agreement_has_no_note():
     found = pv.agreement(a, list(a))
     scores = [score for pair in found.pairs for score in pair.scores]
     assert all(score.high == 1 and score.note is None for score in scores)
+
+
+def test_records_have_no_agreement():
+    records = [{"name": "Ada"}, {"name": "Bob"}]
+    with pytest.raises(InputError, match="others: records have no agreement; expected tags"):
+        pv.agreement(records, records, task="records")

@@ -24,6 +24,7 @@ from probative.inference.groups import (
 )
 from probative.inference.posterior.student import StudentPosterior
 from probative.reporting.render import render
+from probative.results.comparisons import one_sided
 from probative_studies.gates import dataset_study
 
 P = st.floats(1e-6, 1)
@@ -385,3 +386,17 @@ def test_one_rule_of_matching_holds_for_all_data_sets_and_is_told():
     found = pv.compare_datasets({"n": own, "m": own})
     assert found.match == "partial"
     assert "F1, partial overlap by data set" in found.to_markdown()
+
+
+@pytest.mark.parametrize("metric", ["kappa", "mcc", "balanced_accuracy"])
+def test_scores_of_all_classes_are_tested_as_such(metric):
+    gold = ["x"] * 150 + ["y"] * 25 + ["z"] * 25
+    a, b = gold[:120] + ["y"] * 30 + gold[150:], ["x"] * 160 + gold[160:]
+    found = pv.compare_datasets({"one": (gold, a, b), "two": (gold, b, a)}, metric=metric)
+    alone = pv.compare(gold, a, b, metric=metric).comparisons[0]
+    (accuracy,) = pv.compare(gold, a, b).comparisons
+    sides = [one_sided(p, alone.difference) for p in (alone.pvalue, alone.p_unit)]
+    assert found["one"].p_better == pytest.approx(max(sides))
+    assert found["one"].p_better != pytest.approx(one_sided(accuracy.p_decision, 1))
+    assert found.pooled is None  # one table of classes of all data sets would be another score
+    assert found.heterogeneity is not None

@@ -12,8 +12,9 @@ import probative as pv
 from probative.errors import InputError
 from probative.inference.compare import Choices
 from probative.inference.differences import student_pvalue, unit_test
+from probative.inference.pooled import PooledScore
 from probative.inference.posterior.student import posterior_of_difference
-from probative.jobs.compare import compare_cases
+from probative.jobs.datasets import compare_cases
 from probative.options import CompareOptions
 
 
@@ -199,7 +200,9 @@ def test_one_question_has_one_answer(metric, by):
     assert pair.p_b_better == pytest.approx(chance if sign == 1 else c.p_a_better, abs=1e-12)
     best = {system.name: system.p_best for system in ranking.ranking}
     assert (best["a"], best["b"]) == pytest.approx((c.p_a_better, c.p_b_better), abs=1e-12)
-    compared = compare_cases(cases, ("a", "b"), metric, Choices.of(CompareOptions(), by))
+    compared = compare_cases(
+        PooledScore.of_cases(cases.grouped(), metric), ("a", "b"), Choices.of(CompareOptions(), by)
+    )
     assert (compared.low, compared.high, compared.p_b_better) == (*limits, chance)
 
 

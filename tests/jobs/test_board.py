@@ -180,8 +180,8 @@ def test_macro_averages_reuse_their_limits(place, monkeypatch):
 def test_limits_are_kept_with_their_sides(tmp_path):
     kept = Kept(tmp_path / "cache", {"answer": "x"})
     kept.keep_pairs("limits", ["a", "b", "c"], {(0, 1): (2.5, -0.1, 0.3), (1, 2): (2.5, 0.0, 0.2)})
-    assert kept.limits(["b", "a", "d"]) == {(0, 1): (2.5, -0.3, 0.1)}
-    assert kept.limits(["d", "b", "c"]) == {(1, 2): (2.5, 0.0, 0.2)}
+    assert kept.pairs("limits", ["b", "a", "d"]) == {(0, 1): (2.5, -0.3, 0.1)}
+    assert kept.pairs("limits", ["d", "b", "c"]) == {(1, 2): (2.5, 0.0, 0.2)}
 
 
 def test_without_submissions_nothing_is_left_behind(place):

@@ -20,7 +20,8 @@ from probative.cli import main
 from probative.errors import InputError
 from probative.inference.compare import Choices
 from probative.inference.groups import heterogeneity
-from probative.jobs.compare import compare_cases
+from probative.inference.pooled import PooledScore
+from probative.jobs.datasets import compare_cases
 from probative.options import CompareOptions
 from probative.reporting.render import render
 
@@ -378,7 +379,7 @@ def test_cases_alone_make_the_same_comparisons():
     for group in expected.groups:
         own = frame[frame["lang"] == group.group]
         paired = pv.PairedCounts.from_labels(own["y"], own["old"], own["new"], units=own["doc"])
-        found = compare_cases(paired, ("old", "new"), "f1", choices)
+        found = compare_cases(PooledScore.of_cases(paired.grouped()), ("old", "new"), choices)
         assert numbers(found) == pytest.approx(numbers(group.comparisons[0]))
 
 

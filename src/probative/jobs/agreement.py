@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -27,7 +28,7 @@ from probative.reading.inputs import is_path
 from probative.results import Agreement, Interval, PairAgreement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from probative._validation import Input, Systems
     from probative.matching.items import Items
@@ -117,6 +118,8 @@ def agreement(
     )
     if matched.runs or matched.task == "samples":
         raise InputError("others: annotations of people have neither runs nor logs; expected files")
+    if matched.task == "records":
+        raise InputError("others: records have no agreement; expected tags, spans, labels or words")
     who = tuple(names) if names else _names(given, matched)
     sides = (matched.gold, *matched.systems)
     unit = unit_of(matched, options.by)
@@ -186,14 +189,11 @@ def _of_labels(
         units = matched.items.document[units]
     alpha = alpha_interval(Ratings(table, n_labels, units), level=options.level)
     pairs = []
-    for i, j in combinations(range(len(sides)), 2):
-        a, b, of_both = table[i], table[j], units
+    for (one, a), (other, b) in combinations(zip(who, table, strict=True), 2):
         both = (a >= 0) & (b >= 0)
-        if not both.all():
-            a, b = a[both], b[both]
-            of_both = None if units is None else units[both]
-        scores = _pair_scores(a, b, n_labels, of_both, options.level)
-        pairs.append(PairAgreement(who[i], who[j], len(a), scores))
+        of_both = None if units is None else units[both]
+        scores = _pair_scores(a[both], b[both], n_labels, of_both, options.level)
+        pairs.append(PairAgreement(one, other, int(np.count_nonzero(both)), scores))
     return alpha, tuple(pairs)
 
 
@@ -223,22 +223,17 @@ def _of_spans(
     unit: str,
 ) -> tuple[None, tuple[PairAgreement, ...]]:
     """Return no alpha, and the F1 of each pair."""
-    rows: str | None = "document" if unit == "document" != matched.unit else "sentence"
-    if unit == "item" != matched.unit:
-        rows = None
+    match: Callable[[Any, Any], Items] = match_labels
+    if isinstance(matched.gold, Spans):
+        how: Any = {"rule": match_rule(options.match), **options.chosen("ignore_type", "only")}
+        match = partial(match_spans, **how)
+    elif isinstance(matched.gold, Segmented):
+        match = match_words
+    rows = {"item": None, matched.unit: "sentence"}.get(unit, unit)
     pairs = []
-    for i, j in combinations(range(len(sides)), 2):
-        items = replace(_items(sides[i], sides[j], options), document=matched.items.document)
+    for (one, a), (other, b) in combinations(zip(who, sides, strict=True), 2):
+        items = replace(match(a, b), document=matched.items.document)
         counts = items.counts(by=rows)
         score = interval(counts, "f1", clustered=rows is not None, level=options.level)
-        number = round(items.weight * len(items.unit))
-        pairs.append(PairAgreement(who[i], who[j], number, (score,)))
+        pairs.append(PairAgreement(one, other, round(items.weight * len(items.unit)), (score,)))
     return None, tuple(pairs)
-
-
-def _items(a: Any, b: Any, options: AgreementOptions) -> Items:
-    """Match the annotations of two annotators."""
-    if isinstance(a, Spans):
-        rule = match_rule(options.match)
-        return match_spans(a, b, rule=rule, ignore_type=options.ignore_type, only=options.only)
-    return match_words(a, b) if isinstance(a, Segmented) else match_labels(a, b)

@@ -14,11 +14,12 @@ import tomllib
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 from urllib.parse import urlsplit
 
-from probative._validation import flag, one_of, open_probability, positive, shown, whole_number
+from probative._validation import flag, one_of, positive, shown, whole_number
 from probative._version import __version__
 from probative.counts import Counts
 from probative.errors import InputError
@@ -35,13 +36,10 @@ from probative.files import (
     source_date,
     utc_day,
 )
-from probative.inference.rank import ADJUSTMENTS
-from probative.jobs.rank import Known, rank_matched, ranked_scores
-from probative.jobs.score import AVERAGES
+from probative.jobs.rank import Known, check_ranking, rank_matched, ranked_scores
 from probative.matching.examples import examples_of
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.outputs import short_name
-from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
@@ -53,7 +51,6 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probative.inference.scores import KnownLimits, KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.reading.formats import Annotations
@@ -97,19 +94,25 @@ class Kept:
     def scores(self, key: str) -> SystemScores | None:
         """Return the cached scores of a submission (with an empty name), or None."""
         content = self._kept(f"scores-{key}", {"submission": key})
-        return None if content is None else _scores_from(content)
+        if content is None:
+            return None
+        labels = tuple(LabelScores(own["label"], *_scores_from(own)) for own in content["by_label"])
+        return SystemScores("", *_scores_from(content), labels, content.get("splitting_bias"))
 
     def keep_scores(self, key: str, scores: SystemScores) -> None:
         """Store the scores of a submission."""
-        self._folder.keep(f"scores-{key}", {"submission": key}, _as_json(scores))
+        self._folder.keep(f"scores-{key}", {"submission": key}, scores.to_dict())
 
-    def tests(self, keys: Sequence[str]) -> KnownTests:
-        """Return the cached tests of pairs of these submissions, by position."""
-        return dict(self._pairs("tests", keys, lambda p, draws: (p, draws)))
-
-    def limits(self, keys: Sequence[str]) -> KnownLimits:
-        """Return the cached intervals of differences of these submissions, by position."""
-        return dict(self._pairs("limits", keys, lambda reach, low, high: (reach, -high, -low)))
+    def pairs(self, what: str, keys: Sequence[str]) -> dict[tuple[int, int], Any]:
+        """Return the cached tests or limits of pairs of these submissions, by position."""
+        known = self._kept(f"pairs-{what}", {"what": what}) or {}
+        found = {}
+        for i, j in combinations(range(len(keys)), 2):
+            if values := known.get(f"{keys[i]} {keys[j]}"):
+                found[i, j] = tuple(values)
+            elif values := known.get(f"{keys[j]} {keys[i]}"):
+                found[i, j] = _turned(*values)
+        return found
 
     def keep_pairs(
         self, what: str, keys: Sequence[str], found: Mapping[tuple[int, int], tuple[float, ...]]
@@ -130,44 +133,19 @@ class Kept:
         with suppress(InputError):
             return self._folder.load(name, part)
 
-    def _pairs(
-        self, what: str, keys: Sequence[str], turned: Callable[..., tuple[float, ...]]
-    ) -> Iterator[tuple[tuple[int, int], Any]]:
-        """Yield the positions of each cached pair and its values, `turned` if its sides are."""
-        known = self._kept(f"pairs-{what}", {"what": what}) or {}
-        for i, j in combinations(range(len(keys)), 2):
-            if values := known.get(f"{keys[i]} {keys[j]}"):
-                yield (i, j), tuple(values)
-            elif values := known.get(f"{keys[j]} {keys[i]}"):
-                yield (i, j), turned(*values)
+
+def _turned(first: float, *ends: float) -> tuple[float, ...]:
+    """Return a test (p and draws) or limits (reach, low, high) with the sides exchanged."""
+    return (first, *ends) if len(ends) < 2 else (first, -ends[1], -ends[0])
 
 
-def _as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
-    content = {
-        "counts": scores.counts.to_dict(),
-        "scores": [
-            {entry.name: _plain(getattr(score, entry.name)) for entry in fields(Interval)}
-            for score in scores.scores
-        ],
-    }
-    if isinstance(scores, LabelScores):
-        return {"label": scores.label, **content}
-    by_label = [_as_json(own) for own in scores.by_label]
-    return {**content, "by_label": by_label, "splitting_bias": scores.splitting_bias}
-
-
-def _plain(value: Any) -> Any:
-    """Return None and text unchanged, anything else as a float (NaN included)."""
-    return value if value is None or isinstance(value, str) else float(value)
-
-
-def _scores_from(content: dict[str, Any]) -> SystemScores:
-    labels = [LabelScores(own["label"], *_own_from(own)) for own in content["by_label"]]
-    return SystemScores("", *_own_from(content), tuple(labels), content["splitting_bias"])
-
-
-def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
-    return Counts(**content["counts"]), tuple(Interval(**score) for score in content["scores"])
+def _scores_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
+    """Return the counts and the scores that `to_dict` wrote; there undefined numbers are None."""
+    scores: list[dict[str, Any]] = [
+        {name: nan if value is None else value for name, value in score.items()}
+        for score in content["scores"]
+    ]
+    return Counts(**content["counts"]), tuple(Interval(**score) for score in scores)
 
 
 # --- Finding submissions: a file that cannot be one gets a reason and stops no other
@@ -513,10 +491,15 @@ def build_site(
 ) -> Board:
     """Build a board and write its site; `places` are gold, submissions, site and cache."""
     # `tell` rewords the error of a submission that cannot be scored for its readers
-    options = _checked(options)
+    if len(options.columns) > 1:
+        raise InputError("columns: more than one is given; expected the column of a submission")
+    options = replace(
+        check_ranking(options, report),
+        rng=whole_number("rng", options.rng, least=0),
+        show_gold=flag("show_gold", options.show_gold),
+        max_size=positive("max_size", options.max_size),
+    )
     one_of("pairs", pairs, PAIRS)
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)} is not a function")
     where = _Places.of(*places)
     with locked(where.site):
         check_site(where.site)
@@ -526,24 +509,6 @@ def build_site(
         examples = _examples(matched, pages) if options.show_gold else {}
         replace_site(where.site, board_pages(built, pages, examples))
     return built
-
-
-def _checked(options: BoardOptions) -> BoardOptions:
-    """Validate the choices, and return them with checked values."""
-    if len(options.columns) > 1:
-        raise InputError("columns: more than one is given; expected the column of a submission")
-    if options.metric is not None:
-        one_of("metric", options.metric, METRICS)
-    return replace(
-        options,
-        average=one_of("average", options.average, AVERAGES),
-        level=open_probability("level", options.level),
-        beta=positive("beta", options.beta),
-        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
-        rng=whole_number("rng", options.rng, least=0),
-        show_gold=flag("show_gold", options.show_gold),
-        max_size=positive("max_size", options.max_size),
-    )
 
 
 @dataclass(frozen=True)
@@ -736,7 +701,9 @@ class _Building:
         """Rank the systems, and count new and cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
         scores = {i: entry.scores for i, entry in enumerate(entries)}
-        known = Known(scores=scores, tests=kept.tests(keys), limits=kept.limits(keys))
+        known = Known(
+            scores=scores, tests=kept.pairs("tests", keys), limits=kept.pairs("limits", keys)
+        )
         before = dict(known.tests)
         due = time.monotonic() + _SECONDS_BETWEEN_SAVES
 

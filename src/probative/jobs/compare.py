@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import names_of, one_of, random_generator, shown
+from probative._validation import names_of, one_of, random_generator
 from probative.counts import PairedCounts
 from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs
@@ -33,20 +33,20 @@ from probative.jobs.score import (
     ONE_RUN,
     by_name,
     ceilings_of,
+    check_report,
     compared_metrics,
     document_f1,
     facts_of_reading,
     match_of,
     match_systems,
     no_collection,
-    refuse_nothing,
     score_in,
     scores_in,
     scores_of,
+    several_runs,
     signed_runs,
     systems_of,
     unit_of,
-    unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.groups import buckets_of, crossing_units, judge_groups, part_by_group
@@ -91,25 +91,6 @@ if TYPE_CHECKING:
 # --- Pairs of systems
 
 
-def compare_cases(
-    paired: PairedCounts,
-    names: tuple[str, str],
-    metric: str,
-    choices: Choices,
-    *,
-    scored: str | None = None,
-    beta: float = 1.0,
-    prior: float = 1.0,
-) -> Comparison:
-    """Compare one pair from its cases alone: one row per unit, or one table of single items."""
-    # `scored` is the metric to compute if it has another name on these cases: over all classes of
-    # single-label data, accuracy is recall
-    score = PooledScore.of_cases(paired.grouped(), metric, scored, beta=beta, prior=prior)
-    (found,) = compare_pairs(score, [(0, 1)], names, choices)
-    table = paired.total().cases
-    return replace(found, positives=int(table[::2].sum()), identical=not table[:4].any())
-
-
 def _compare_outputs(
     matched: Matched, score: Score, pairs: Sequence[Pair], choices: Choices
 ) -> Iterator[Comparison]:
@@ -117,8 +98,7 @@ def _compare_outputs(
     places = [(a.places[0], b.places[0]) for a, b in pairs]
     compared = compare_pairs(score, places, matched.names, choices)
     for (i, j), found in zip(places, compared, strict=True):
-        by_label = _by_label(matched, (i,), (j,), score, choices)
-        yield without_claims(replace(found, **_facts(matched, (i,), (j,)), by_label=by_label))
+        yield without_claims(replace(found, **_facts(matched, (i,), (j,), score, choices)))
 
 
 def _compare_runs(
@@ -126,19 +106,21 @@ def _compare_runs(
 ) -> list[Comparison]:
     """Compare the models of one pair, and the procedures that trained them."""
     a, b = pair
-    facts = _facts(matched, a.places, b.places)
-    facts["by_label"] = _by_label(matched, a.places, b.places, score, choices)
+    facts = _facts(matched, a.places, b.places, score, choices)
     # numbers of runs that differ are refused there
     pairs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
     return answers_on(score, a, b, options, choices, **facts, pairs=pairs)
 
 
-def _facts(matched: Matched, a: Sequence[int], b: Sequence[int]) -> dict[str, Any]:
-    """Return the fields of a comparison that need no statistics."""
+def _facts(
+    matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
+) -> dict[str, Any]:
+    """Return the fields of a comparison that need no statistics, and the labels."""
     return {
         "match": match_of(matched),
         "positives": matched.items.positives,
         "identical": len(a) == len(b) and all(map(matched.gave_the_same, a, b)),
+        "by_label": _by_label(matched, a, b, score, choices),
     }
 
 
@@ -209,7 +191,7 @@ def _buckets(
     def judge(kind: str, name: str, items: Items) -> Bucket:
         part = replace(matched, items=items)
         score = score_in(part, metric, unit, beta=options.beta)
-        if any(len(system.places) > 1 for system in systems):
+        if several_runs(matched):
             score = score.pooled([system.places for system in systems])
         units = items.unit[items.answer]
         if unit == "document" and items.document is not None:
@@ -490,10 +472,8 @@ def compare(
         locals() | {"fields": names_of("fields", fields)},
         beside=("names", "examples", "figures", "buckets", "fingerprints", "report"),
     )
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    check_report(report)
     given = [system for system in (a, b, *more) if system is not None]
-    refuse_nothing(gold, options)
     if not given and isinstance(gold, Mapping) and not are_files(gold):
         if fingerprints:
             raise InputError("fingerprints: counts identify no test set; expected gold and outputs")
@@ -537,7 +517,7 @@ def compare_matched(
     systems = systems_of(matched)
     if len(systems) < 2:
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
-    several = any(len(system.places) > 1 for system in systems)
+    several = several_runs(matched)
     if matched.runs and not several:
         how: Any = {"examples": examples, "figures": figures, "buckets": buckets}
         alone = compare_matched(unpooled(matched), options, known=known, report=report, **how)
@@ -550,7 +530,7 @@ def compare_matched(
             verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in alone.verdicts),
         )
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
-    unit = (unit_of_runs if several else unit_of)(matched, options.by)
+    unit = unit_of(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
     pairs = pairs_of(systems, options)
     groups = [] if options.group is None else list(part_by_group(matched, options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from probative._validation import names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs
-from probative.inference.differences import unit_test
 from probative.inference.exchange import randomization_test
 from probative.inference.groups import (
     MeanPosterior,
@@ -23,12 +22,12 @@ from probative.inference.groups import (
     mean_limits,
     partial_conjunction,
 )
-from probative.jobs.compare import compare_cases, compare_matched
+from probative.inference.means import MeanScore
+from probative.inference.pooled import PooledScore
+from probative.jobs.compare import compare_matched
 from probative.jobs.runs import without_claims
-from probative.jobs.score import by_name, score_in, scored_as, unit_of
-from probative.matching.items import cases_of
+from probative.jobs.score import by_name, check_report, score_in, unit_of
 from probative.matching.matched import match_inputs
-from probative.metrics import span
 from probative.options import CompareOptions, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
 from probative.results.comparisons import decision_pvalue, one_sided
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from probative._validation import RNG, Input
-    from probative.inference.means import MeanScore
+    from probative.inference.scores import Score
     from probative.options import GradedKeywords
 
 
@@ -50,13 +49,11 @@ _READING = tuple(entry.name for entry in fields(GradedOptions))
 
 @dataclass(frozen=True)
 class _Known:
-    """Data set, with the cases or the graded score that its comparison is computed from."""
+    """Data set, with the score of the pair that its comparison is computed from."""
 
     dataset: Dataset
     facts: str
-    scored: str
-    cases: PairedCounts | None
-    score: MeanScore | None = None
+    score: Score
 
 
 def compare_datasets(
@@ -117,8 +114,7 @@ def compare_datasets(
     mean difference +0.0904 [+0.0454, +0.1369], P(B better) = 1.0000
     """
     options = CompareOptions.of_call(locals(), beside=("names", "report"))
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+    check_report(report)
     if not isinstance(datasets, Mapping) or not datasets:
         raise InputError(
             f"datasets: {shown(datasets)}; expected a dictionary of data sets by name, such as "
@@ -156,12 +152,12 @@ def _of_cases(
     name: str, cases: PairedCounts, names: tuple[str, ...], options: CompareOptions
 ) -> _Known:
     unit = "unit" if cases.has_units else "item"
-    metric = str(options.metric or "f1")
+    how = options.chosen("beta", "prior")
+    score = PooledScore.of_cases(cases.grouped(), str(options.metric or "f1"), **how)
     choices = replace(Choices.of(options, unit), in_group=True)
-    c = _compared(cases, (names[0], names[1]), metric, choices, options)
-    units, cases = cases.n_units if cases.has_units else int(cases.cases.sum()), cases.grouped()
-    sides = _sides(c, cases, metric, options)
-    return _Known(Dataset(name, units, unit, c, *sides), "counts", metric, cases)
+    c = compare_cases(score, (names[0], names[1]), choices)
+    units = cases.n_units if cases.has_units else int(cases.cases.sum())
+    return _Known(Dataset(name, units, unit, c, *_sides(c, score, options)), "counts", score)
 
 
 def _of_inputs(
@@ -177,14 +173,21 @@ def _of_inputs(
     result = compare_matched(matched, chosen, examples=False)
     (c,) = result.comparisons
     facts = matched.task if matched.scheme is None else f"{matched.task}-{matched.scheme}"
-    cases, score, scored = None, None, scored_as(matched, c.metric)
-    if matched.task == "scores":
-        score = cast("MeanScore", score_in(matched, c.metric, unit))
-    else:
-        cases = cases_of(matched, [0], [1], unit).grouped()
-    sides = _sides(c, cases, scored, chosen)
+    how = chosen.chosen("beta", "prior")
+    score = score_in(matched, c.metric, unit, **how)
+    if isinstance(score, PooledScore):  # count the cases once
+        score = PooledScore.of_cases(score.exchanged(0, 1), c.metric, score.scored, **how)
+    sides = _sides(c, score, chosen)
     dataset = Dataset(name, result.units, result.unit, c, *sides, notes=result.notes)
-    return _Known(dataset, facts, scored, cases, score)
+    return _Known(dataset, facts, score)
+
+
+def compare_cases(score: PooledScore, names: tuple[str, str], choices: Choices) -> Comparison:
+    """Compare one pair from its cases alone."""
+    (found,) = compare_pairs(score, [(0, 1)], names, choices)
+    table = score.exchanged(0, 1).total().cases
+    alike = not table[:4].any()
+    return without_claims(replace(found, positives=int(table[::2].sum()), identical=alike))
 
 
 def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -214,19 +217,18 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
     return data["gold"], systems, own
 
 
-def _sides(
-    c: Comparison, cases: PairedCounts | None, scored: str, options: CompareOptions
-) -> tuple[float, float]:
+def _sides(c: Comparison, score: Score, options: CompareOptions) -> tuple[float, float]:
     """Return the p-values of "B is better" and of "B is worse", Student's where it is larger."""
 
     def decided(alternative: str, side: int) -> float:
         if math.isnan(c.difference):
             return 1.0
         pvalue = one_sided(c.pvalue, side * c.difference)
-        if cases is not None:
+        if isinstance(score, PooledScore):  # exactly
+            cases = score.exchanged(0, 1)
             by, rng = "unit" if cases.has_units else "item", options.rng
             how: Any = {"by": by, "beta": options.beta, "rng": 0 if rng is None else rng}
-            pvalue = randomization_test(cases, scored, alternative=alternative, **how).pvalue
+            pvalue = randomization_test(cases, score.scored, alternative=alternative, **how).pvalue
         return float(decision_pvalue(pvalue, one_sided(c.p_unit, side * c.difference)))
 
     return decided("greater", 1), decided("less", -1)
@@ -260,6 +262,7 @@ def _together(
         for one, p, q in zip(known, better, worse, strict=True)
     )
     score = known[0].score
+    graded = score if isinstance(score, MeanScore) else None
     tests = dict.fromkeys(f"{s.comparison.test}-by-{s.comparison.by}" for s in sets)
     facts = ",".join(dict.fromkeys(one.facts for one in known))
     signature = options.signature(
@@ -273,13 +276,13 @@ def _together(
         sets,
         _count(b, "better", sets, options.level),
         _count(a, "worse", sets, options.level),
-        _mean(sets, options, None if score is None else score.most),
+        _mean(sets, options, score.most),
         _pooled(known, a, b, options),
-        _spread(known, options),
+        _spread(known),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
         signature=signature,
-        task=None if score is None else "scores",
-        range=None if score is None else score.range,
+        task=None if graded is None else "scores",
+        range=None if graded is None else graded.range,
     )
     with scale_of(result):
         return replace(result, verdicts=sentences_of_datasets(result))
@@ -299,12 +302,9 @@ def _count(system: str, side: str, sets: Sequence[Dataset], level: float) -> Dat
     )
 
 
-def _mean(
-    sets: Sequence[Dataset], options: CompareOptions, most: float | None = None
-) -> MeanDifference:
-    """Return the mean difference; `most` is the largest possible one of graded scores."""
+def _mean(sets: Sequence[Dataset], options: CompareOptions, most: float) -> MeanDifference:
+    """Return the mean difference; `most` is the largest possible one."""
     compared = [s.comparison for s in sets]
-    most = span(compared[0].metric) if most is None else most
     limits = [(c.difference, c.low, c.high) for c in compared]
     estimate, low, high = mean_limits(limits, most=most)
     posterior = MeanPosterior([c.posterior for c in compared], most=most)
@@ -327,37 +327,26 @@ def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) ->
     """Compare all units in one test, if all data sets count the same things."""
     units = {one.dataset.comparison.by for one in known}
     unit = next(iter(units)) if len(units) == 1 else "unit"
-    scores = [one.score for one in known if one.score is not None]
-    if scores:
-        x, y = (np.concatenate([getattr(s, part) for s in scores], axis=1) for part in "xy")
-        items = sum(s.y[0].sum() if s.n_items is None else s.n_items for s in scores)
-        score = replace(scores[0], x=x, y=y, squares=None, n_items=float(items), by=unit)
+    graded = [one.score for one in known if isinstance(one.score, MeanScore)]
+    if graded:
+        x, y = (np.concatenate([getattr(s, part) for s in graded], axis=1) for part in "xy")
+        items = sum(s.y[0].sum() if s.n_items is None else s.n_items for s in graded)
+        score = replace(graded[0], x=x, y=y, squares=None, n_items=float(items), by=unit)
         (found,) = compare_pairs(score, [(0, 1)], (a, b), Choices.of(options, unit))
         alike = all(one.dataset.comparison.identical for one in known)
         return without_claims(replace(found, positives=int(items), identical=alike))
-    cases_of = [one.cases for one in known if one.cases is not None]
-    same = {(one.scored, own.has_negatives) for one, own in zip(known, cases_of, strict=True)}
-    if len(same) > 1:
+    scores = [one.score for one in known if isinstance(one.score, PooledScore)]
+    parts = [score.exchanged(0, 1) for score in scores]
+    kinds = {(own.scored, part.has_negatives) for own, part in zip(scores, parts, strict=True)}
+    if len(scores) < len(known) or len(kinds) > 1:
         return None
-    if any(own.has_units for own in cases_of):
-        cases = PairedCounts.concatenate([_with_units(own) for own in cases_of])
+    if any(part.has_units for part in parts):
+        cases = PairedCounts.concatenate([_with_units(part) for part in parts])
     else:
-        cases = sum(cases_of[1:], start=cases_of[0])
-    metric = known[0].dataset.comparison.metric
-    choices = Choices.of(options, unit)
-    return _compared(cases, (a, b), metric, choices, options, known[0].scored)
-
-
-def _compared(
-    cases: PairedCounts,
-    names: tuple[str, str],
-    metric: str,
-    choices: Choices,
-    options: CompareOptions,
-    scored: str | None = None,
-) -> Comparison:
-    how: Any = {"beta": options.beta, "prior": options.prior}
-    return without_claims(compare_cases(cases, names, metric, choices, scored=scored, **how))
+        cases = sum(parts[1:], start=parts[0])
+    first, how = scores[0], options.chosen("beta", "prior")
+    together = PooledScore.of_cases(cases.grouped(), first.metric, first.scored, **how)
+    return compare_cases(together, (a, b), Choices.of(options, unit))
 
 
 def _with_units(cases: PairedCounts) -> PairedCounts:
@@ -368,13 +357,8 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
     return PairedCounts(np.eye(8)[:, :width][:width], cases.cases[:width])
 
 
-def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
-    tests = [
-        unit_test(one.cases, one.scored, beta=options.beta)
-        if one.score is None and one.cases is not None
-        else cast("MeanScore", one.score).unit_test(0, 1)
-        for one in known
-    ]
+def _spread(known: Sequence[_Known]) -> Any:
+    tests = [one.score.unit_test(0, 1) for one in known]
     return heterogeneity(
         [one.dataset.comparison.difference for one in known],
         [test.standard_error for test in tests],

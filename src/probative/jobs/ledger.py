@@ -266,7 +266,7 @@ def read_ledger(path: Path | str) -> Ledger:
         tuple(_test_set([use for use in uses if use.test_set == name]) for name in sets),
         tuple(uses),
         notes,
-        sign("ledger"),
+        signature=sign("ledger"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from probative._validation import one_of, positive, whole_number
 from probative.counts import PairedCounts
@@ -20,14 +20,13 @@ from probative.jobs.score import (
     compared_metrics,
     facts_of_reading,
     match_systems,
-    refuse_nothing,
     score_in,
+    several_runs,
     signed_runs,
     systems_of,
     unit_of,
-    unit_of_runs,
 )
-from probative.options import CompareOptions, PlanOptions
+from probative.options import CompareOptions, GradedKeywords, PlanOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,43 +35,30 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.inference.scores import Score
     from probative.matching.outputs import RunGroup
-    from probative.options import GradedKeywords
     from probative.results import Plan, RunsPlan
 
 
 _OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
 
 
-@overload
-def plan(
-    pilot: PairedCounts,
-    metric: str = "f1",
-    /,
-    *,
-    difference: float | None = None,
-    power: float | None = None,
-    units: int | None = None,
-    level: float = 0.95,
-    beta: float = 1.0,
-) -> Plan: ...
+class _CountsKeywords(TypedDict, total=False):
+    metric: str | None
+    difference: float | None
+    power: float | None
+    units: int | None
+    level: float
+    beta: float
+    paired_runs: bool
+
+
+class _RunsKeywords(_CountsKeywords, GradedKeywords, total=False):
+    average: str
+    by: str | None
 
 
 @overload
 def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output each
-    pilot: Input,
-    runs: Mapping[str, Sequence[Input]],
-    /,
-    *,
-    metric: str | None = None,
-    average: str = "micro",
-    by: str | None = None,
-    difference: float | None = None,
-    power: float | None = None,
-    units: int | None = None,
-    level: float = 0.95,
-    beta: float = 1.0,
-    paired_runs: bool = False,
-    **reading: Unpack[GradedKeywords],
+    pilot: Input, runs: Mapping[str, Sequence[Input]], /, **how: Unpack[_RunsKeywords]
 ) -> Plan | RunsPlan: ...
 
 
@@ -94,18 +80,7 @@ def plan(
 
 
 @overload
-def plan(
-    pilot: Mapping[str, Sequence[Counts]],
-    /,
-    *,
-    metric: str = "f1",
-    difference: float | None = None,
-    power: float | None = None,
-    units: int | None = None,
-    level: float = 0.95,
-    beta: float = 1.0,
-    paired_runs: bool = False,
-) -> RunsPlan: ...
+def plan(pilot: Mapping[str, Sequence[Counts]], /, **how: Unpack[_CountsKeywords]) -> RunsPlan: ...
 
 
 def plan(
@@ -219,15 +194,14 @@ def plan_from_files(
     average = one_of("average", options.average, AVERAGES)
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
-    refuse_nothing(gold, options)
     matched, _ = match_systems(gold, *by_name(list(systems), names, gold), options)
-    several = any(len(group.places) > 1 for group in matched.runs)
+    several = several_runs(matched)
     if options.paired_runs and not several:
         raise InputError("paired_runs: has no effect without runs; expected several per system")
     groups = systems_of(matched)
     if len(groups) != 2:
         raise InputError(f"systems: {len(groups)} of them; expected two")
-    unit = (unit_of_runs if several else unit_of)(matched, options.by)
+    unit = unit_of(matched, options.by)
     (name,) = compared_metrics(matched, options.metric, average, tables=True)
     score = score_in(matched, name, unit, average=average, beta=options.beta)
     facts = facts_of_reading(matched, options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
 from math import isnan
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from probative._validation import (
     open_probability,
     positive,
     random_generator,
-    shown,
     whole_number,
 )
 from probative.counts import Counts
@@ -34,15 +33,15 @@ from probative.jobs.runs import (
 from probative.jobs.score import (
     AVERAGES,
     by_name,
+    check_report,
     compared_metrics,
     facts_of_reading,
     match_systems,
-    refuse_nothing,
     score_in,
     scores_of,
+    several_runs,
     signed_runs,
     unit_of,
-    unit_of_runs,
 )
 from probative.metrics import METRICS, OF_SCORES
 from probative.options import CompareOptions, RankOptions, ScoreOptions
@@ -278,20 +277,9 @@ def rank(
     >>> [system.letters for system in board.ranking]
     ['a', 'a', 'b']
     """
-    checked = {
-        "average": one_of("average", average, AVERAGES),
-        "level": open_probability("level", level),
-        "beta": positive("beta", beta),
-        "adjust": one_of("adjust", adjust, ADJUSTMENTS),
-    }
     beside = ("names", "n_jobs", "report", "comparisons")
-    options = RankOptions.of_call(locals() | checked, beside=beside)
-    if metric is not None:
-        one_of("metric", metric, (*METRICS, *OF_SCORES))
-    refuse_nothing(gold, options)
+    options = check_ranking(RankOptions.of_call(locals(), beside=beside), report)
     check_jobs(n_jobs)
-    if report is not None and not callable(report):
-        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     if comparisons is not None:
         whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
@@ -306,6 +294,23 @@ def rank(
         return ranking  # systems with several runs have two comparisons, which `compare` gives
     chosen = _pairs_in_full(len(matched.names), comparisons)
     return replace(ranking, comparisons=_compare_pairs(matched, ranking, chosen, options, **how))
+
+
+_Choices = TypeVar("_Choices", bound=RankOptions)
+
+
+def check_ranking(options: _Choices, report: object) -> _Choices:
+    """Validate the choices of a ranking, and return them with checked values."""
+    check_report(report)
+    if options.metric is not None:
+        one_of("metric", options.metric, (*METRICS, *OF_SCORES))
+    return replace(
+        options,
+        average=one_of("average", options.average, AVERAGES),
+        level=open_probability("level", options.level),
+        beta=positive("beta", options.beta),
+        adjust=one_of("adjust", options.adjust, ADJUSTMENTS),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +338,7 @@ def rank_matched(
         found = compare_matched(matched, as_compared, examples=False, known=given)
         alone = found.comparisons[0]  # with several runs, the comparison of the models
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
-    if matched.runs:
+    if several_runs(matched):
         score = score.pooled([group.places for group in matched.runs])
     how = {"tested": known.tests, "limited": known.limits, **how}
     board, evidence = _leaderboard(score, options, how)
@@ -419,7 +424,7 @@ def _compare_pair(
 
 def _score_to_rank_by(matched: Matched, options: RankOptions) -> tuple[Score, str]:
     """Return the score that systems are ranked by, and its units."""
-    unit = (unit_of_runs if matched.runs else unit_of)(matched, options.by)
+    unit = unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     how: Any = options.chosen("average", "beta")
     return score_in(matched, metric, unit, **how), unit

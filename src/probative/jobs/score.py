@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import flag, names_of, one_of, open_probability, positive
+from probative._validation import flag, names_of, one_of, open_probability, positive, shown
 from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
@@ -83,6 +83,12 @@ _OF_WORDS = ("recall", "precision", "f1")
 _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wait to be asked for
 
 
+def check_report(report: object) -> None:
+    """Refuse what cannot be called with the number of finished parts and their total."""
+    if report is not None and not callable(report):
+        raise InputError(f"report: {shown(report)}; expected a function of two numbers")
+
+
 def by_name(
     systems: list[Any], names: Sequence[str] | None, gold: Any = None
 ) -> tuple[list[Any], Sequence[str] | None]:
@@ -134,17 +140,16 @@ def unit_of(matched: Matched, by: str | None) -> str:
         raise InputError(f"by: no documents are marked in the answer; expected {known}")
     if by not in ("item", "document", matched.unit):
         raise InputError(f"by: there are no {by}s here; expected {known}")
-    return by
-
-
-def unit_of_runs(matched: Matched, by: str | None) -> str:
-    """Return the name of the independent units; refuse items, on which runs are not independent."""
-    unit = unit_of(matched, by)
-    if unit == "item" and matched.unit != "item":
+    if by == "item" != matched.unit and several_runs(matched):
         raise InputError(
             f"by: what several runs say of an item is not independent; expected {matched.unit!r}"
         )
-    return unit
+    return by
+
+
+def several_runs(matched: Matched) -> bool:
+    """Return True if a system has several runs."""
+    return any(len(system.places) > 1 for system in matched.runs)
 
 
 def _metrics_of(
@@ -217,29 +222,6 @@ def scored_as(matched: Matched, metric: str) -> str:
 # --- Interval of a score that is pooled over labels, from the counts of the units
 
 
-@dataclass(frozen=True)
-class _Choices:
-    """Choices shared by all scores of a call."""
-
-    unit: str
-    level: float
-    asked: tuple[str, ...] = ()  # the requested metrics; without any, the default ones
-    also: tuple[str, ...] = ()  # metrics added to them
-    beta: float = 1.0
-    method: str | None = None
-    overlap: bool = False
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """Return the keywords that every interval is computed with."""
-        return {"level": self.level, "beta": self.beta, "method": self.method}
-
-    def among(self, usual: Sequence[str]) -> tuple[str, ...]:
-        """Return the metrics to compute, given the default ones."""
-        single = [metric for metric in self.also if not metric.startswith(_MACRO)]
-        return tuple(dict.fromkeys((*(self.asked or usual), *single)))
-
-
 def _pooled_counts(matched: Matched, i: int, by: str | None = "sentence") -> Counts:
     """Return the counts of a system, with each item of single-label data as one decision."""
     units = matched.items.counts(i, by=by)
@@ -249,21 +231,23 @@ def _pooled_counts(matched: Matched, i: int, by: str | None = "sentence") -> Cou
     return Counts(units.tp, np.zeros_like(units.fp), units.fn)
 
 
-def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
+def _pooled_interval(
+    matched: Matched, units: Counts, metric: str, options: ScoreOptions
+) -> Interval:
     """Compute the interval of a metric from the counts of every sentence (unit, item)."""
-    number = matched.items.number
-    if choices.unit == "document":
+    number, how = matched.items.number, options.chosen("level", "beta", "method")
+    if options.by == "document":
         of: Any = matched.items.document
         tp, fp, fn = (np.bincount(of, weights=n) for n in (units.tp, units.fp, units.fn))
         tn = None if units.tn is None else np.bincount(of, weights=units.tn)
         units = Counts(tp, fp, fn, tn)
     elif not units.shape:
-        return interval(units, metric, **choices.how)
-    elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
+        return interval(units, metric, **how)
+    elif options.by == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
         table = units.sum() if number is None else (units * number).sum()
-        return interval(table, metric, **choices.how)
+        return interval(table, metric, **how)
     # the label that was missed and the one given instead belong to one item
-    return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
+    return interval(units, metric, clustered=True, multiplicity=number, **how)
 
 
 def _cells_of(matched: Matched, unit: str) -> str:
@@ -381,7 +365,7 @@ def _pooled_score(
     items, rows = matched.items, unit
     datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
     single = unit == "item" and not datum
-    if unit == "item" and any(len(group.places) > 1 for group in matched.runs):
+    if unit == "item" and several_runs(matched):
         rows, single = "datum", False  # what several runs say of an item is one unit
     return PooledScore(
         metric,
@@ -431,6 +415,10 @@ def match_systems(
     gold: Any, systems: list[Any], names: Sequence[str] | None, options: GradedOptions
 ) -> tuple[Matched, Matched | None]:
     """Match the systems, and match them again with `second_gold` as the last system."""
+    if options.scores is not None and gold is not None:
+        raise InputError("scores: hold everything; expected no gold beside them")
+    if gold is None and options.scores is None:
+        raise InputError("gold: missing; expected it, or scores=")
     # a mean over the classes needs both classes of a yes-or-no question
     macro = getattr(options, "average", None) == "macro"
     how: dict[str, Any] = {"find_positive": not macro, "reading": options}
@@ -451,12 +439,10 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
     """Compare every system with the second annotation, which is the last of `matched`."""
     if matched is None:
         return None
-    systems = systems_of(matched)
-    several = any(len(system.places) > 1 for system in systems)
-    unit = (unit_of_runs if several else unit_of)(matched, options.by)
+    systems, unit = systems_of(matched), unit_of(matched, options.by)
     metric = compared_metrics(matched, options.metric, "micro", tables=True)[0]
     score = score_in(matched, metric, unit, beta=options.beta)
-    if several:
+    if several_runs(matched):
         score = score.pooled([system.places for system in systems])
     usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
     (second,) = scores_in(matched.only(systems[-1].places[0]), [metric], usual)
@@ -480,8 +466,10 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
 # --- All scores of one system: pooled, by label, as a mean over labels
 
 
-def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
-    """Return the counts and scores of system `i`, and those of its labels."""
+def system_scores(
+    matched: Matched, i: int, options: ScoreOptions, also: Sequence[str]
+) -> SystemScores:
+    """Return the counts and scores of system `i`, with those in `also`, and those of its labels."""
     items, records = matched.items, matched.records
     counts = items.counts(i)
     # a single type of tags has a name to show, a single kind of words has none; labels that only
@@ -492,18 +480,18 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
 
     @cache
     def cells() -> LabelCounts:
-        if choices.unit == matched.unit == "item" and _has_all_classes(matched):
+        if options.by == matched.unit == "item" and _has_all_classes(matched):
             table = _confused_items(matched, i, "item")
             return LabelCounts.from_classes(table.answer, table.said, table.n_classes)
-        return items.by_unit_and_label(i, by=_cells_of(matched, choices.unit))
+        return items.by_unit_and_label(i, by=_cells_of(matched, str(options.by)))
 
     return SystemScores(
         name=matched.names[i],
         counts=counts,
-        scores=_scores(matched, i, choices, cells),
-        by_label=_by_label(matched, i, choices, cells) if named else (),
+        scores=_scores(matched, i, options, also, cells),
+        by_label=_by_label(matched, i, options, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(matched, (i,)) if choices.overlap else None,
+        overlap=_overlap(matched, (i,)) if options.overlap else None,
         outcomes=None if records is None else records.outcomes(matched.systems[i], i),
     )
 
@@ -513,9 +501,8 @@ def scores_in(
 ) -> tuple[SystemScores, ...]:
     """Return the counts of every system and its scores in these metrics, without its labels."""
     metrics = tuple(dict.fromkeys(metrics))
-    systems = systems_of(matched)
-    several = any(len(system.places) > 1 for system in systems)
-    parts = [pool_runs(matched, system) for system in systems] if several else [matched]
+    several = several_runs(matched)
+    parts = [pool_runs(matched, system) for system in matched.runs] if several else [matched]
     chosen = replace(options, by="unit" if several and options.by == "item" else options.by)
     rows: list[SystemScores] = []
     for part in parts:
@@ -534,9 +521,9 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
         score = _score_named(matched, metric, unit, options.beta)
         own = [score.interval(i, options.level) for i in systems]
     else:
-        choices = _Choices(unit, options.level, beta=options.beta, method=options.method)
-        counts, scored = partial(_pooled_counts, matched), scored_as(matched, metric)
-        own = [_pooled_interval(matched, counts(i), scored, choices) for i in systems]
+        chosen, scored = replace(options, by=unit), scored_as(matched, metric)
+        counts = (_pooled_counts(matched, i) for i in systems)
+        own = [_pooled_interval(matched, units, scored, chosen) for units in counts]
     return [replace(one, metric=metric, signature="") for one in own]
 
 
@@ -548,23 +535,28 @@ def _score_named(matched: Matched, metric: str, unit: str, beta: float) -> Score
 
 
 def _scores(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+    matched: Matched,
+    i: int,
+    options: ScoreOptions,
+    also: Sequence[str],
+    cells: Callable[[], LabelCounts],
 ) -> tuple[Interval, ...]:
+    unit, level, asked = str(options.by), options.level, options.metric
+    single = [metric for metric in also if not metric.startswith(_MACRO)]
     if matched.task == "scores":
-        metrics = choices.among(("mean",))
-        found = (score_in(matched, metric, choices.unit) for metric in metrics)
-        return tuple(score.interval(i, choices.level) for score in found)
+        metrics = dict.fromkeys((*(asked or ("mean",)), *single))
+        return tuple(score_in(matched, metric, unit).interval(i, level) for metric in metrics)
     # single items that are their own units are added up at once
-    alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
+    alone = matched.all_classes and unit == "item" and matched.items.times is None
     units = _pooled_counts(matched, i, None if alone else "sentence")
-    pooled = cache(lambda scored: _pooled_interval(matched, units, scored, choices))
+    pooled = cache(lambda scored: _pooled_interval(matched, units, scored, options))
 
     def interval_in(metric: str) -> Interval:
         if _is_of_classes(matched, metric):
-            if choices.method is not None:
-                method = repr(choices.method)
+            if options.method is not None:
+                method = repr(options.method)
                 raise InputError(f"method: {method} does not apply to {metric} of all classes")
-            return score_in(matched, metric, choices.unit).interval(i, choices.level)
+            return score_in(matched, metric, unit).interval(i, level)
         own: Interval = pooled(scored_as(matched, metric))
         return replace(own, metric=metric, signature="") if matched.all_classes else own
 
@@ -575,15 +567,14 @@ def _scores(
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
     elif matched.task == "segmentation":
         usual = _OF_WORDS
-    scores = [interval_in(metric) for metric in choices.among(usual)]
-    if matched.task == "segmentation" and not choices.asked:
-        scores += _scores_of_words(matched, i, units, choices)
-    if matched.records is not None and not choices.asked:
-        of_documents = document_f1(matched, [i]).interval(0, choices.level)
-        scores.append(replace(of_documents, signature=""))
-        strict = share_of(matched.records.strict(i), level=choices.level)
+    scores = [interval_in(metric) for metric in dict.fromkeys((*(asked or usual), *single))]
+    if matched.task == "segmentation" and not asked:
+        scores += _scores_of_words(matched, i, units, options)
+    if matched.records is not None and not asked:
+        scores.append(replace(document_f1(matched, [i]).interval(0, level), signature=""))
+        strict = share_of(matched.records.strict(i), level=level)
         scores.append(replace(strict, metric="strict_documents"))
-    return (*scores, *_macro_scores(matched, i, choices, cells))
+    return (*scores, *_macro_scores(matched, i, options, also, cells))
 
 
 def share_of(right: Any, units: Any = None, *, level: float) -> Interval:
@@ -610,20 +601,20 @@ def document_f1(matched: Matched, systems: Sequence[int]) -> MeanScore:
 
 
 def _by_label(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+    matched: Matched, i: int, options: ScoreOptions, cells: Callable[[], LabelCounts]
 ) -> tuple[LabelScores, ...]:
     """Return the scores of every label that occurs in gold or in the system."""
-    metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
+    metrics = tuple(m for m in options.metric or () if label_metric(m) == m) or PRF
     items = matched.items
     counts = items.counts(i, by="label")
 
     def column(metric: str) -> Interval | list[Interval]:
-        if choices.unit == "item":  # one decision per label and item
-            return interval(counts, metric, **choices.how)
-        if is_at_once(metric) and choices.method is None:
-            return label_intervals(cells(), metric, level=choices.level)
+        if options.by == "item":  # one decision per label and item
+            return interval(counts, metric, **options.chosen("level", "beta", "method"))
+        if is_at_once(metric) and options.method is None:
+            return label_intervals(cells(), metric, level=options.level)
         return [
-            _pooled_interval(matched, own.counts(i, by="sentence"), metric, choices)
+            _pooled_interval(matched, own.counts(i, by="sentence"), metric, options)
             for own in items.by_label
         ]
 
@@ -648,19 +639,23 @@ def no_collection() -> Iterator[None]:
 
 
 def _macro_scores(
-    matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
+    matched: Matched,
+    i: int,
+    options: ScoreOptions,
+    also: Sequence[str],
+    cells: Callable[[], LabelCounts],
 ) -> tuple[Interval, ...]:
     """Compute the means over the gold labels, or over the requested labels."""
-    also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
+    added = [m.removeprefix(_MACRO) for m in also if m.startswith(_MACRO)]
     labels = matched.averaged[i]
-    if not also and np.count_nonzero(labels) < 2:
+    if not added and np.count_nonzero(labels) < 2:
         return ()
-    averaged, level = cells().only(labels), choices.level
+    averaged, level = cells().only(labels), options.level
     late = len(averaged.unit) <= _MOST_CELLS_KEPT
     scores = []
-    for metric in dict.fromkeys((*(choices.asked or PRF), *also)):
+    for metric in dict.fromkeys((*(options.metric or PRF), *added)):
         if metric not in NEEDS_TN and metric not in COMPOSITES:
-            compute = partial(macro_interval, averaged, metric, level=level, beta=choices.beta)
+            compute = partial(macro_interval, averaged, metric, level=level, beta=options.beta)
             named = f"{_MACRO}{metric}", MACRO_METHOD, level
             scores.append(LateInterval.of(*named, compute) if late else compute())
     return tuple(scores)
@@ -677,7 +672,7 @@ def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, flo
 
 
 def _scores_of_words(
-    matched: Matched, i: int, units: Counts, choices: _Choices
+    matched: Matched, i: int, units: Counts, options: ScoreOptions
 ) -> Iterator[Interval]:
     """Yield the further scores of word segmentation."""
     from probative.matching.segmentation import boundary_counts, known_words, true_negatives
@@ -696,20 +691,12 @@ def _scores_of_words(
             )
             further.append((name, "recall", Counts(tp, np.zeros_like(tp), fn)))
     for name, metric, counts in further:
-        yield replace(_pooled_interval(matched, counts, metric, choices), metric=name)
+        yield replace(_pooled_interval(matched, counts, metric, options), metric=name)
 
 
 # --- From inputs to scores
 
 ONE_RUN = "one run of a system does not show how other runs would score"
-
-
-def refuse_nothing(gold: Any, options: GradedOptions) -> None:
-    """Refuse a call without any input."""
-    if options.scores is not None and gold is not None:
-        raise InputError("scores: hold everything; expected no gold beside them")
-    if gold is None and options.scores is None:
-        raise InputError("gold: missing; expected it, or scores=")
 
 
 def score(
@@ -791,7 +778,6 @@ def score(
         "overlap": flag("overlap", overlap),
     }
     options = ScoreOptions.of_call(locals() | checked, beside=("names",))
-    refuse_nothing(gold, options)
     systems, names = by_name([] if pred is None else [pred, *more], names, gold)
     matched, second = match_systems(gold, systems, names, options)
     scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
@@ -826,19 +812,11 @@ def scores_of(
         raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
     if matched.runs:
         return _scores_of_runs(matched, options, also)
-    unit = unit_of(matched, options.by)
-    choices = _Choices(
-        unit,
-        options.level,
-        () if options.metric is None else _metrics_of(matched, options.metric, tables=True),
-        tuple(also),
-        options.beta,
-        options.method,
-        options.overlap,
-    )
-    done = known or {}
+    unit, metric, done = unit_of(matched, options.by), options.metric, known or {}
+    metric = None if metric is None else _metrics_of(matched, metric, tables=True)
+    chosen = replace(options, by=unit, metric=metric)
     systems = tuple(
-        replace(done[i], name=name) if i in done else system_scores(matched, i, choices)
+        replace(done[i], name=name) if i in done else system_scores(matched, i, chosen, also)
         for i, name in enumerate(matched.names)
     )
     hints = []
@@ -890,14 +868,14 @@ def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, 
 
 def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:
     """Score systems with several runs, with all runs on a unit as one unit."""
-    if all(len(group.places) == 1 for group in matched.runs):
+    if not several_runs(matched):
         alone = scores_of(unpooled(matched), options, also)
         return replace(
             alone,
             notes=(*alone.notes, ONE_RUN),
             run_scores=_run_scores(matched, alone, options, also),
         )
-    unit = unit_of_runs(matched, options.by)
+    unit = unit_of(matched, options.by)
     asked = options.metric
     if asked is None and matched.task == "segmentation":
         asked = _OF_WORDS

@@ -60,14 +60,18 @@ class Result:
         kind: Any = type(self)
         return self._own(_shown_fields(kind))
 
+    def __str__(self) -> str:
+        shown = ((k.replace("_", " "), v) for k, v in self.records()[0].items() if v is not None)
+        return ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in shown)
+
     def _own(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
     def records(self) -> list[dict[str, Any]]:
         """Return the result as flat dictionaries, one per line of a table."""
         if not self._lines:
-            return [{k: v for k, v in self.to_dict().items() if not isinstance(v, (list, dict))}]
-        head = self._own(self._head)
+            return [_plain_values(self.to_dict())]
+        head = _plain_values(jsonable(self._own(self._head)))
         parts = (part for name in self._lines for part in getattr(self, name) or ())
         return [head | record for part in parts for record in part.records()]
 
@@ -144,6 +148,14 @@ class Result:
         return f"<{type(self).__name__} {words}>"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SignedResult(Result):
+    """Result of a whole job."""
+
+    signature: str = field(default="", repr=False, kw_only=True)
+    """A short reproducible description of every choice."""
+
+
 class DifferenceResult(Result):
     """Result that estimates a difference of two systems."""
 
@@ -167,10 +179,8 @@ class PairDifference(DifferenceResult):
     high: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.metric}, {self.b} - {self.a}: {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}]"
-        )
+        limits = with_limits(self.difference, self.low, self.high, "+.4f")
+        return f"{self.metric}, {self.b} - {self.a}: {limits}"
 
 
 class ScoresByMetric(Result):
@@ -185,7 +195,7 @@ class ScoresByMetric(Result):
     def _listed(self, most: int | None = None, digits: int = 4) -> str:
         """Return the first scores with their intervals as text."""
         return ", ".join(
-            f"{s.metric} {s.estimate:.{digits}f} [{s.low:.{digits}f}, {s.high:.{digits}f}]"
+            f"{s.metric} {with_limits(s.estimate, s.low, s.high, f'.{digits}f')}"
             for s in self.scores[:most]
         )
 
@@ -251,9 +261,7 @@ class Interval(Result):
         head = f"{self.metric}, {self.level:.4g} {self.method} interval"
         if np.ndim(self.estimate):
             return f"{head} of {np.size(self.estimate)} tables"
-        return (
-            f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{bracketed(self.note)}"
-        )
+        return f"{head}: {with_limits(self.estimate, self.low, self.high)}{bracketed(self.note)}"
 
 
 class LateInterval(Interval):
@@ -303,9 +311,21 @@ def drawn_by(function: str, *what: Any) -> list[Axes]:
     return axes
 
 
+def with_limits(estimate: Any, low: Any, high: Any, form: str = ".4f") -> str:
+    """Return an estimate with the ends of its interval as text."""
+    return f"{estimate:{form}} [{low:{form}}, {high:{form}}]"
+
+
 def bracketed(note: Any) -> str:
     """Return a note in brackets, as it follows a result in print."""
     return f" ({note})" if note else ""
+
+
+def _plain_values(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that fit into a line of a table, each count under its own name."""
+    plain = {name: v for name, v in entry.items() if not isinstance(v, (list, dict))}
+    counts: dict[str, Any] = entry.get("counts", {})
+    return plain | counts
 
 
 # the fields of an interval that are arrays if it holds those of many tables

@@ -12,9 +12,11 @@ from probative.results.base import (
     DifferenceResult,
     PairDifference,
     Result,
+    SignedResult,
     bracketed,
     drawn_by,
     numbers_of,
+    with_limits,
 )
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import (
@@ -74,10 +76,8 @@ class LabelDifference(DifferenceResult):
     p_adjusted: float | None = None
 
     def __str__(self) -> str:
-        return (
-            f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, "
-            f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
-        )
+        limits = with_limits(self.difference, self.low, self.high, "+.4f")
+        return f"{self.label}: {self.score_b:.4f} against {self.score_a:.4f}, {limits}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +91,7 @@ class SystemScore(Result):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.system}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        return f"{self.system}: {self.metric} {with_limits(self.estimate, self.low, self.high)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -481,7 +481,7 @@ class NullDistribution(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RandomizationTest(Result):
+class RandomizationTest(SignedResult):
     """Result of a randomisation test of two systems on one test set.
 
     Attributes
@@ -506,8 +506,6 @@ class RandomizationTest(Result):
         A caveat about this test, or None.
     null
         The distribution of the difference under the null hypothesis, if it was asked for.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -523,7 +521,6 @@ class RandomizationTest(Result):
     pvalue_high: float | None = None
     note: str | None = None
     null: NullDistribution | None = field(default=None, repr=False)
-    signature: str = field(default="", repr=False)
 
     @property
     def estimate(self) -> float:
@@ -538,7 +535,7 @@ class RandomizationTest(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(Result):
+class Difference(SignedResult):
     """Difference of two scores, B minus A, with its interval.
 
     Attributes
@@ -556,8 +553,6 @@ class Difference(Result):
         units; the interval already allows for it.
     note
         A caveat about this interval, or None.
-    signature
-        A short reproducible description of every choice.
     """
 
     metric: str
@@ -571,17 +566,15 @@ class Difference(Result):
     correlation: float
     design_effect: float | None = None
     note: str | None = None
-    signature: str = field(default="", repr=False)
 
     def _metrics(self) -> Iterable[Named]:
         others = self._own(("low", "high", "a", "b", "correlation", "design_effect"))
         return numbers_of({"difference": self.estimate} | others, self.metric)
 
     def __str__(self) -> str:
-        return (
-            f"{self.metric}, B - A: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"{self.level:.4g} {self.method} interval{bracketed(self.note)}"
-        )
+        limits = with_limits(self.estimate, self.low, self.high, "+.4f")
+        how = f"{self.level:.4g} {self.method} interval{bracketed(self.note)}"
+        return f"{self.metric}, B - A: {limits}, {how}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -680,12 +673,6 @@ class Heterogeneity(Result):
     pvalue: float
     i_squared: float
 
-    def __str__(self) -> str:
-        return (
-            f"Q = {self.q:.2f} on {self.degrees_of_freedom} degrees of freedom, "
-            f"p = {self.pvalue:.4g}, I² = {self.i_squared:.2f}"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupWeight(Result):
@@ -699,12 +686,6 @@ class GroupWeight(Result):
     weight_a: float
     score_b: float
     weight_b: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.group}: {self.score_a:.4f} (weight {self.weight_a:.3f}) against "
-            f"{self.score_b:.4f} (weight {self.weight_b:.3f})"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.results.base import Result, drawn_by, jsonable
+from probative.results.base import Result, SignedResult, drawn_by, jsonable, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,15 +95,6 @@ class FoldCounts(Result):
     counts: Counts
     seconds: float | None = None
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return the fold as one dictionary, its counts among the fields."""
-        (fold,) = super().records()
-        return [fold | self.counts.to_dict()]
-
-    def __str__(self) -> str:
-        counts = ", ".join(f"{name} {value}" for name, value in self.counts.to_dict().items())
-        return f"fold {self.fold}, {self.model}: {counts}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
@@ -127,9 +118,6 @@ class ScorePosteriors(Result):
             for model, by_weight in self.posteriors.items()
         }
 
-    def __str__(self) -> str:
-        return f"{self.metric}: posteriors of {', '.join(self.posteriors)}"
-
 
 def _curve(posterior: ScorePosterior, points: int) -> tuple[Array, Array]:
     scores = np.linspace(posterior.ppf(0.001), posterior.isf(0.001), points)
@@ -137,7 +125,7 @@ def _curve(posterior: ScorePosterior, points: int) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelComparison(Result):
+class ModelComparison(SignedResult):
     """Comparison of two training procedures on the folds of a cross-validation.
 
     Attributes
@@ -163,8 +151,6 @@ class ModelComparison(Result):
         The balance of the halves.
     scores
         For every metric, the posteriors of the two models' scores.
-    signature
-        A short reproducible description of every choice.
     """
 
     a: str
@@ -180,7 +166,6 @@ class ModelComparison(Result):
     seed: int | None = None
     balance: SplitBalance | None = None
     scores: tuple[ScorePosteriors, ...] = field(default=(), repr=False)
-    signature: str = field(default="", repr=False)
 
     _report = "bayes_report.crossval_document"
 
@@ -224,7 +209,7 @@ class ModelComparison(Result):
 
     def _key_numbers(self) -> str:
         return "; ".join(
-            f"{test.metric}: {test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}], "
+            f"{test.metric}: {with_limits(test.difference, test.low, test.high, '+.4f')}, "
             f"P({self.b} better) = {test.p_b_better:.4f}"
             for test in self.adjusted_tests
         )
@@ -243,7 +228,7 @@ class ModelComparison(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesTest(Result):
+class BayesTest(SignedResult):
     """Bayes test of a score of two systems, A and B.
 
     Attributes
@@ -288,8 +273,6 @@ class BayesTest(Result):
         Those of the training variance, if it was measured and allowed for.
     note
         A caveat, or None.
-    signature
-        A short reproducible description of every choice.
 
     For many tables the numbers are arrays, and the intervals have a row of two per table.
     """
@@ -317,7 +300,6 @@ class BayesTest(Result):
     degrees_of_freedom: float | None = None
     note: str | None = None
     limits: tuple[Number, Number] | None = field(default=None, repr=False)  # if they were sampled
-    signature: str = field(default="", repr=False)
 
     @cached_property
     def _interval(self) -> tuple[Number, Number]:
@@ -354,5 +336,5 @@ class BayesTest(Result):
 
         return (
             f"{self.metric}: {outcome_words(self)}, P(H0) = {self.p_h0:.4f}, P(H1) = "
-            f"{self.p_h1:.4f}; B - A = {self.difference:.4f} [{self.low:.4f}, {self.high:.4f}]"
+            f"{self.p_h1:.4f}; B - A = {with_limits(self.difference, self.low, self.high)}"
         )

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative.results.base import Interval, Result, ScoresByMetric, drawn_by, jsonable, shown_by
+from probative.results.base import (
+    Interval,
+    Result,
+    ScoresByMetric,
+    SignedResult,
+    drawn_by,
+    jsonable,
+    shown_by,
+    with_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,9 +83,6 @@ class Band(Result):
                 low[place] = self.precision_low[start:stop].min()
                 high[place] = self.precision_high[start:stop].max()
         return low, high
-
-    def __str__(self) -> str:
-        return f"{self.kind} band of {len(self.precision_low)} thresholds, {self.method}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,12 +171,6 @@ class CalibrationBin(Result):
         """Return the share, under the name common to all results."""
         return self.share
 
-    def __str__(self) -> str:
-        return (
-            f"{self.items} items from {self.low_edge:.4g} to {self.high_edge:.4g}: mean "
-            f"{self.mean:.4f}, {self.share:.4f} [{self.low:.4f}, {self.high:.4f}] positive"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Result):
@@ -219,14 +219,14 @@ class Calibration(Result):
 
     def __str__(self) -> str:
         return (
-            f"calibration error {self.ece_debiased:.4f} [{self.ece_low:.4f}, {self.ece_high:.4f}] "
-            f"({self.ece:.4f} as seen, "
-            f"{self.ece_by_chance:.4f} by chance alone), Brier score {self.brier:.4f}"
+            f"calibration error {with_limits(self.ece_debiased, self.ece_low, self.ece_high)} "
+            f"({self.ece:.4f} as seen, {self.ece_by_chance:.4f} by chance alone), "
+            f"Brier score {self.brier:.4f}"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Result):
+class Curve(SignedResult):
     """Scores of a system at every threshold.
 
     Attributes
@@ -249,8 +249,6 @@ class Curve(Result):
     judged
         The functions that compute the bands, areas, best threshold and calibration by name, when
         they are first asked for.
-    signature
-        A short reproducible description of every choice.
     """
 
     name: str
@@ -265,7 +263,6 @@ class Curve(Result):
     recall: Array
     level: float
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
     judged: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -367,14 +364,12 @@ class Curve(Result):
 
     def __str__(self) -> str:
         ap = self.average_precision
-        return (
-            f"{self.name}: average precision {ap.estimate:.4f} [{ap.low:.4f}, {ap.high:.4f}]; "
-            f"{self.best}"
-        )
+        limits = with_limits(ap.estimate, ap.low, ap.high)
+        return f"{self.name}: average precision {limits}; {self.best}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CurveComparison(Result):
+class CurveComparison(SignedResult):
     """Comparison of two systems that give probabilities for the same items.
 
     Attributes
@@ -390,8 +385,6 @@ class CurveComparison(Result):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
-    signature
-        A short reproducible description of every choice.
     """
 
     curves: tuple[Curve, ...]
@@ -399,7 +392,6 @@ class CurveComparison(Result):
     verdicts: tuple[str, ...]
     level: float
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
 
     _report = "curve_report.comparison_document"
     _lines = ("comparisons",)
@@ -466,7 +458,7 @@ class BestCut(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentationSweep(ScoresByMetric):
+class SegmentationSweep(ScoresByMetric, SignedResult):
     """Scores of a segmenter if the λ·100 % most probable boundaries are accepted.
 
     Attributes
@@ -487,8 +479,6 @@ class SegmentationSweep(ScoresByMetric):
         The number of inner positions and of sentences.
     level
         The level of the intervals.
-    signature
-        A short reproducible description of every choice.
     """
 
     shares: Array
@@ -500,7 +490,6 @@ class SegmentationSweep(ScoresByMetric):
     positions: int
     sentences: int
     level: float
-    signature: str = field(default="", repr=False)
 
     def best_of(self, metric: str) -> BestCut:
         """Return the cut at which a metric is highest."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import DifferenceResult, Result, drawn_by
+from probative.results.base import DifferenceResult, Result, SignedResult, drawn_by, with_limits
 from probative.wording.numbers import counted, number
 
 if TYPE_CHECKING:
@@ -52,9 +52,6 @@ class Dataset(Result):
         (head,) = super().records()
         return [head | record for record in self.comparison.records()]
 
-    def __str__(self) -> str:
-        return f"{self.dataset}: {self.comparison._key_numbers()}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanDifference(DifferenceResult):
@@ -85,10 +82,8 @@ class MeanDifference(DifferenceResult):
     posterior: DifferencePosterior
 
     def __str__(self) -> str:
-        return (
-            f"mean difference {self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"P(B better) = {number(self.p_b_better, 4)}"
-        )
+        limits = with_limits(self.difference, self.low, self.high, "+.4f")
+        return f"mean difference {limits}, P(B better) = {number(self.p_b_better, 4)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,12 +110,9 @@ class DatasetCount(Result):
     p_fisher: tuple[float, ...]
     datasets: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return f"{self.system} better on at least {self.bonferroni} (independent: {self.fisher})"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DatasetComparisons(Result):
+class DatasetComparisons(SignedResult):
     """Comparison of a pair of systems on several data sets.
 
     Attributes
@@ -144,8 +136,6 @@ class DatasetComparisons(Result):
         Messages on what was recognised, repaired or left out, with the name of the data set.
     task, range
         For graded scores: "scores", and the range of possible scores.
-    signature
-        A short reproducible description of every choice.
     """
 
     a: str
@@ -160,7 +150,6 @@ class DatasetComparisons(Result):
     heterogeneity: Heterogeneity | None = None
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from probative.results.base import Result
+from probative.results.base import Result, SignedResult
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -179,13 +179,6 @@ class TestSetUse(Result):
     sketched: str
     sketch: tuple[str, ...] = field(default=())
 
-    def __str__(self) -> str:
-        again = " again" if self.repeated else ""
-        return (
-            f"{self.time}: use {self.look}{again} at {self.test_set[:8]}, {self.b} against "
-            f"{self.a}, {self.kind} {('passed' if self.passed else 'failed')}"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSet(Result):
@@ -243,7 +236,7 @@ class TestSet(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ledger(Result):
+class Ledger(SignedResult):
     """Ledger of gates.
 
     Attributes
@@ -256,15 +249,12 @@ class Ledger(Result):
         All uses, in the order of the file.
     notes
         Problems of the file.
-    signature
-        A short reproducible description of what this is.
     """
 
     path: str
     sets: tuple[TestSet, ...]
     uses: tuple[TestSetUse, ...]
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
 
     _report = "ledger_report.ledger_document"
     _lines = ("sets",)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from probative.results.base import Result, bracketed, jsonable
+from probative.results.base import SignedResult, bracketed, jsonable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(SignedResult):
     """Number of units with which a test shows a difference with some power.
 
     Attributes
@@ -32,8 +32,6 @@ class Plan(Result):
         The name of the units.
     notes
         Messages on what was recognised in the files of the pilot.
-    signature
-        A short reproducible description of every choice, if the pilot came from inputs.
     a, b
         The baseline and the challenger of the pilot, if it came from inputs.
     task, range
@@ -49,7 +47,6 @@ class Plan(Result):
     note: str | None = None
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
-    signature: str = field(default="", repr=False)
     a: str | None = None
     b: str | None = None
     task: str | None = field(default=None, repr=False)

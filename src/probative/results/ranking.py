@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import PairDifference, Result, drawn_by
+from probative.results.base import PairDifference, Result, SignedResult, drawn_by, with_limits
 from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
@@ -69,7 +69,7 @@ class RankedSystem(Result):
     def __str__(self) -> str:
         to = "" if self.rank_low == self.rank_high else f" to {self.rank_high}"
         return (
-            f"{self.name}: {self.metric} {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
+            f"{self.name}: {self.metric} {with_limits(self.estimate, self.low, self.high)}, "
             f"rank {self.rank_low}{to}, tier {self.tier}, P(best) {probability(self.p_best)}"
         )
 
@@ -109,10 +109,8 @@ class RankedPair(PairDifference):
     p_unit: float = nan
 
     def __str__(self) -> str:
-        return (
-            f"{self.b} - {self.a}: {self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"adjusted p = {self.p_adjusted:.4g}, {'decided' if self.decided else 'not decided'}"
-        )
+        decided = "decided" if self.decided else "not decided"
+        return f"{super().__str__()}, adjusted p = {self.p_adjusted:.4g}, {decided}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,12 +222,9 @@ class Submission(Result):
     date: str | None = None
     remarks: tuple[str, ...] | None = None
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.status}" + (f", {self.error}" if self.error else "")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Board(Result):
+class Board(SignedResult):
     """Board of submissions, and the folder of its site.
 
     Attributes
@@ -247,8 +242,6 @@ class Board(Result):
     title, about, date
         The heading of the site, its introduction in Markdown, and the day that it shows; None if
         there is none.
-    signature
-        A short reproducible description of every choice.
     """
 
     site: str
@@ -259,7 +252,6 @@ class Board(Result):
     title: str | None = None
     about: str | None = field(default=None, repr=False)
     date: str | None = None
-    signature: str = field(default="", repr=False)
 
     _report = "rank_report.board_document"
 

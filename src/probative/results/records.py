@@ -43,9 +43,6 @@ class FieldCounts(Result):
         lost = self.missing + self.invented + self.lost_type + self.other_type
         return self.other_value + lost
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.right} of {self.in_gold} right, {self.errors} errors"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NearMiss(Result):
@@ -75,9 +72,6 @@ class NearMiss(Result):
         """Return the fields by name, ready for JSON, and the rule as an option."""
         return {**super().to_dict(), "field": self.option}
 
-    def __str__(self) -> str:
-        return f"{self.option}: {self.number} more right, F1 {self.f1:.4f}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathSummary(Result):
@@ -104,9 +98,6 @@ class PathSummary(Result):
     examples: tuple[Any, ...]
     required: bool | None = None
     rule: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.path}: {', '.join(self.types)} in {self.documents} documents"
 
 
 @dataclass(frozen=True)
@@ -162,9 +153,6 @@ class FieldChange(Result):
     fixed_in: tuple[str, ...]
     broken_in: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.b} fixes {self.fixed} and breaks {self.broken}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOutcomes(Result):
@@ -207,9 +195,3 @@ class RecordOutcomes(Result):
     def differ_in_form(self) -> int:
         """Return the number of wrong values that some rule would accept."""
         return sum(miss.number for miss in self.near_misses)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.documents} documents: {self.malformed} malformed, {self.missing} missing, "
-            f"{self.repaired} repaired, {self.strict} without any error"
-        )

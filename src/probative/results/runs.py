@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.results.base import Result, bracketed, drawn_by, jsonable
+from probative.results.base import Result, SignedResult, drawn_by, jsonable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +61,6 @@ class VarianceParts(Result):
         """Return the parts and their shares."""
         return {**super().to_dict(), "shares": jsonable(self.shares)}
 
-    def __str__(self) -> str:
-        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
-        return f"variance {self.total:.3g}: {shares}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScoreTests(Result):
@@ -97,13 +93,6 @@ class RunScoreTests(Result):
     eps_min: float
     eps_min_a: float
     level: float
-
-    def __str__(self) -> str:
-        how = "exact" if self.exact else "sampled"
-        return (
-            f"runs: {how} permutation p = {self.permutation_pvalue:.4g}, {self.rank_test} "
-            f"p = {self.rank_pvalue:.4g}, eps_min = {self.eps_min:.3f}"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,15 +162,6 @@ class RepeatedScore(Result):
         factor = self.samples / n * (1 - share + share * self.repeats / k)
         return (self.high - self.low) * math.sqrt(factor)
 
-    def __str__(self) -> str:
-        share = self.share_of_answers
-        of_answers = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
-        each = f"{self.repeats:.3g} answer{'' if self.repeats == 1 else 's'} each"
-        return (
-            f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
-            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{bracketed(self.note)}"
-        )
-
 
 class RunsSurface(NamedTuple):
     """Half-widths and powers by number of runs (rows) and of units (columns)."""
@@ -193,7 +173,7 @@ class RunsSurface(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunsPlan(Result):
+class RunsPlan(SignedResult):
     """Predicted precision and power of other numbers of runs and units, for procedures.
 
     Attributes
@@ -250,7 +230,6 @@ class RunsPlan(Result):
     note: str | None = None
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
-    signature: str = field(default="", repr=False)
     surface: RunsSurface | None = field(default=None, repr=False)
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None

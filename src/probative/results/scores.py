@@ -12,6 +12,7 @@ from probative.results.base import (
     Interval,
     Result,
     ScoresByMetric,
+    SignedResult,
     drawn_by,
     jsonable,
 )
@@ -46,15 +47,13 @@ class LabelScores(ScoresByMetric):
     counts: Counts
     scores: tuple[Interval, ...]
 
+    _lines = ("scores",)
+    _head = ("label", "counts")
+
     def _metrics(self) -> Iterable[Named]:
         for score in self.scores:
             yield from score._metrics()
         yield from (((name,), value) for name, value in self.counts.to_dict().items())
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each score."""
-        head = {"label": self.label, **self.counts.to_dict()}
-        return [{**head, **score.to_dict()} for score in self.scores]
 
     def __str__(self) -> str:
         return f"{self.label}: {self._listed(3)}"
@@ -178,7 +177,7 @@ class RunScores(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Result):
+class Scores(SignedResult):
     """Scores of one or more systems against the same gold.
 
     Attributes
@@ -210,8 +209,6 @@ class Scores(Result):
         The level of the intervals.
     notes
         Messages on what was recognised, repaired or left out.
-    signature
-        A short reproducible description of every choice.
     match
         The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
@@ -225,7 +222,6 @@ class Scores(Result):
     scheme: str | None = None
     notes: tuple[str, ...] = ()
     token_accuracy: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
-    signature: str = field(default="", repr=False)
     run_scores: tuple[RunScores, ...] | None = None
     groups: tuple[Group, ...] | None = None
     match: str | None = None
@@ -407,7 +403,7 @@ class JudgeAgreement(ScoresByMetric):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
+class Agreement(SignedResult):
     """Agreement of annotators.
 
     Attributes
@@ -428,8 +424,6 @@ class Agreement(Result):
         The level of the intervals.
     notes
         Messages on what was recognised, repaired or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -442,7 +436,6 @@ class Agreement(Result):
     by: str
     match: str | None = None
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
 
     _report = "score_report.agreement_document"
 

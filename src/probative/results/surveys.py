@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import Result, bracketed, drawn_by, shown_by
+from probative.results.base import Result, SignedResult, bracketed, drawn_by, shown_by
 from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
@@ -51,12 +51,9 @@ class SampledStratum(Result):
     share: float
     why: str
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.drawn} of {self.size}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sampled(Result):
+class Sampled(SignedResult):
     """Sample that was drawn from a pool to be annotated, and its expected precision.
 
     Attributes
@@ -90,8 +87,6 @@ class Sampled(Result):
         Messages on what was recognised or left out.
     design
         The `Design`.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -110,7 +105,6 @@ class Sampled(Result):
     units: NDArray[Any]
     files: dict[str, str]
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
     design: Any = field(default=None, repr=False)
 
     _lines = ("strata",)
@@ -218,12 +212,9 @@ class EstimatedStratum(Result):
     right: dict[str, float]
     share: float
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.labelled} of {self.size}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Result):
+class Estimate(SignedResult):
     """Scores and differences of systems in a large pool, estimated from few labels.
 
     Attributes
@@ -258,8 +249,6 @@ class Estimate(Result):
         The level of the intervals.
     match
         The rule by which a span is right, such as ``partial``; None if it must be equal.
-    signature
-        A short reproducible description of every choice.
     """
 
     task: str
@@ -279,7 +268,6 @@ class Estimate(Result):
     level: float = 0.95
     match: str | None = None
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
 
     _report = "survey_report.estimate_document"
     _lines = ("scores", "comparisons")
@@ -310,7 +298,7 @@ _ABOUT = ", approximately (asymptotic: at most 4 % of simulated streams were eve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Look(Result):
+class Look(SignedResult):
     """Estimate after some units, valid at any time and however often one looks.
 
     Attributes
@@ -344,8 +332,6 @@ class Look(Result):
         The number of units of the pool, if these are a sample of one; else None.
     note
         A caveat, or None.
-    signature
-        A short reproducible description of every choice.
     """
 
     look: int
@@ -365,7 +351,6 @@ class Look(Result):
     planned: int | None = None
     note: str | None = None
     pool: int | None = None
-    signature: str = field(default="", repr=False)
 
     @property
     def is_of_two(self) -> bool:
@@ -416,7 +401,7 @@ class Look(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Looks(Result):
+class Looks(SignedResult):
     """All looks so far; printed by the last one.
 
     Attributes
@@ -427,15 +412,12 @@ class Looks(Result):
         The names of the systems; b is None with one system.
     notes
         Messages on what was recognised or left out.
-    signature
-        A short reproducible description of every choice.
     """
 
     looks: tuple[Look, ...]
     a: str = "A"
     b: str | None = None
     notes: tuple[str, ...] = ()
-    signature: str = field(default="", repr=False)
 
     _report = "survey_report.watch_document"
     _lines = ("looks",)
