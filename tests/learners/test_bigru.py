@@ -14,7 +14,9 @@ torch = pytest.importorskip("torch")
 from probative.learners import bigru_network  # noqa: E402
 from probative.learners.bigru import (  # noqa: E402
     BiGRUSegmenter,
-    Vocabulary,
+    encode,
+    numbered,
+    vocabulary_of,
 )
 from probative.learners.words import (  # noqa: E402
     MaxMatchSegmenter,
@@ -323,9 +325,9 @@ def test_devices_and_order_of_calls_are_checked():
 
 
 def test_numbers_of_ngrams():
-    vocabulary = Vocabulary.of(["abab", "c"], least=2)
-    assert vocabulary.sizes == [3, 2, 1]
-    one, two = vocabulary.encode("ab"), vocabulary.encode("")
+    vocabulary = vocabulary_of(["abab", "c"], least=2)
+    assert [len(known) for known in vocabulary] == [2, 1, 0]
+    one, two = encode("ab", vocabulary), encode("", vocabulary)
     assert one.tolist() == [[1, 0, 0], [2, 1, 0]]
     assert two.shape == (0, 3)
-    assert Vocabulary.from_lists(vocabulary.to_lists()) == vocabulary
+    assert numbered(vocabulary) == vocabulary

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -26,49 +25,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Vocabulary = list[dict[str, int]]  # numbers of uni-, bi- and trigrams; 0 is unknown
+
 
 # --- Vocabulary of character n-grams
 
 _BEFORE, _AFTER = "\x02", "\x03"  # padding outside the text
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The numbers of known uni-, bi- and trigrams, one dictionary per length; 0 is unknown."""
+def vocabulary_of(texts: Iterable[str], *, least: int) -> Vocabulary:
+    """Number the n-grams that occur at least `least` times."""
+    seen: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+    for text in texts:
+        for counter, grams in zip(seen, _ngrams(text), strict=True):
+            counter.update(grams)
+    return numbered([[gram for gram, n in own.items() if n >= least] for own in seen])
 
-    numbers: tuple[dict[str, int], ...]
 
-    @property
-    def sizes(self) -> list[int]:
-        """Return the number of entries of each length, including the unknown one."""
-        return [len(known) + 1 for known in self.numbers]
+def numbered(lists: Iterable[Iterable[str]]) -> Vocabulary:
+    """Return the vocabulary with these n-grams, a list of each length."""
+    return [{gram: i for i, gram in enumerate(grams, start=1)} for grams in lists]
 
-    @classmethod
-    def of(cls, texts: Iterable[str], *, least: int) -> Self:
-        """Collect the n-grams that occur at least `least` times."""
-        seen: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
-        for text in texts:
-            for counter, grams in zip(seen, _ngrams(text), strict=True):
-                counter.update(grams)
-        return cls.from_lists([[g for g, n in c.items() if n >= least] for c in seen])
 
-    def encode(self, text: str) -> NDArray[np.int64]:
-        """Return the numbers of the three n-grams of every character."""
-        columns = [
-            [known.get(gram, 0) for gram in grams]
-            for known, grams in zip(self.numbers, _ngrams(text), strict=True)
-        ]
-        return np.array(columns, dtype=np.int64).T
-
-    def to_lists(self) -> list[list[str]]:
-        """Return the n-grams in the order of their numbers."""
-        return [list(known) for known in self.numbers]
-
-    @classmethod
-    def from_lists(cls, lists: Any) -> Self:
-        """Return the vocabulary with these n-grams."""
-        one, two, three = ({gram: i for i, gram in enumerate(grams, start=1)} for grams in lists)
-        return cls((one, two, three))
+def encode(text: str, vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Return the numbers of the three n-grams of every character."""
+    columns = [
+        [known.get(gram, 0) for gram in grams]
+        for known, grams in zip(vocabulary, _ngrams(text), strict=True)
+    ]
+    return np.array(columns, dtype=np.int64).T
 
 
 def _ngrams(text: str) -> tuple[Iterable[str], list[str], list[str]]:
@@ -132,7 +117,7 @@ class BiGRUSegmenter:
         self.device = device
         self.history: list[_Epoch] = []  # of the last training
         self.computed_on: str | None = None  # the device of the last training in words
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary: Vocabulary = []
         self._network: Any = None
 
     def __repr__(self) -> str:
@@ -167,7 +152,7 @@ class BiGRUSegmenter:
         else:
             dev_words = [list(sentence) for sentence in development]
             dev_raw = check_texts(dev_words, development_texts, "development_texts")
-        self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
+        self._vocabulary = vocabulary_of(map(self._seen, raw), least=self.min_count)
         training, choosing = (
             [one for one in self._encode(*side) if (one[1] >= 0).any()]  # with a decision
             for side in ((raw, words), (dev_raw, dev_words))
@@ -177,7 +162,7 @@ class BiGRUSegmenter:
         self.history = []
         with network.seeded(self.seed, self.device) as device:
             self.computed_on = network.described(device)
-            self._network = network.create(self._vocabulary.sizes, self._parameters(), device)
+            self._network = network.create(self._vocabulary, self._parameters(), device)
             self._train(training, choosing, rng, report)
         return self
 
@@ -210,7 +195,7 @@ class BiGRUSegmenter:
 
     def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return the probability of a boundary for each inner position of each text."""
-        if self._vocabulary is None or self._network is None:
+        if self._network is None:
             raise InputError("this segmenter is not trained; expected fit() or load() first")
         from probative.learners import bigru_network as network
 
@@ -232,11 +217,12 @@ class BiGRUSegmenter:
 
     def save(self, path: Path | str) -> None:
         """Write the trained segmenter to a file, atomically."""
-        if self._vocabulary is None or self._network is None:
+        if self._network is None:
             raise InputError("this segmenter is not trained; expected fit() before save()")
         from probative.learners import bigru_network as network
 
-        network.save(path, self._network, self._parameters(), self._vocabulary.to_lists())
+        ngrams = [list(known) for known in self._vocabulary]
+        network.save(path, self._network, self._parameters(), ngrams)
 
     @classmethod
     def load(cls, path: Path | str, *, device: str = "auto") -> Self:
@@ -246,15 +232,14 @@ class BiGRUSegmenter:
         parameters, lists, weights = network.read(path)
         try:
             segmenter = cls(**parameters, device=device)
-            segmenter._vocabulary = Vocabulary.from_lists(lists)
+            segmenter._vocabulary = numbered(lists)
             with network.seeded(0, device) as where:
-                net = network.create(segmenter._vocabulary.sizes, parameters, where)
-            net.load_state_dict(weights)
+                segmenter._network = network.create(segmenter._vocabulary, parameters, where)
+            segmenter._network.load_state_dict(weights)
         except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
             raise InputError(
                 "is a damaged segmenter; expected one that save() wrote", path
             ) from None
-        segmenter._network = net
         return segmenter
 
     def _seen(self, text: str) -> str:
@@ -267,7 +252,6 @@ class BiGRUSegmenter:
         """Return for each text its n-grams, and one label per character."""
         # 1 if a word begins there, 0 if none does or it is unknown, and -1 if there is no decision
         # (spaces, and the first character of the text)
-        assert self._vocabulary is not None  # noqa: S101  # for the type checker
         rows = []
         for number, text in enumerate(texts):
             seen = self._seen(text)
@@ -276,7 +260,7 @@ class BiGRUSegmenter:
             labels[inner[1:]] = 0
             if words is not None:
                 labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
-            rows.append((self._vocabulary.encode(seen), labels))
+            rows.append((encode(seen, self._vocabulary), labels))
         return rows
 
 

@@ -52,14 +52,14 @@ def described(device: Any) -> str:
     return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
 
 
-def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any:
+def create(vocabulary: Sequence[dict[str, int]], parameters: dict[str, Any], device: Any) -> Any:
     """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
     dimensions, hidden = parameters["dimensions"], parameters["hidden"]
-    width = len(sizes) * dimensions
+    width = len(vocabulary) * dimensions
     net = torch.nn.ModuleDict(
         {
             "embeddings": torch.nn.ModuleList(
-                torch.nn.Embedding(size, dimensions) for size in sizes
+                torch.nn.Embedding(len(known) + 1, dimensions) for known in vocabulary
             ),
             "rightward": torch.nn.GRU(width, hidden),
             "leftward": torch.nn.GRU(width, hidden),
