@@ -176,9 +176,7 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
         check_folder(folder)
         held = next((p for p in inputs if p != "-" and _same(Path(p).parent, folder)), None)
         if held is not None:
-            raise InputError(
-                f"--{name} holds the input {held}; expected a folder without inputs", folder
-            )
+            raise InputError(f"--{name} holds the input {held}; expected another folder", folder)
     kept = [*folders.values(), *(Path(path) for path in inputs if Path(path).is_dir())]
     taken: dict[str, str] = {}
     for name in _FILES:
@@ -186,11 +184,8 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
             target = _check_file(name, Path(values[name]), read, kept)
             other = taken.setdefault(os.path.normcase(target), name)
             if other != name:
-                raise InputError(
-                    f"cannot be both {_flag_of_path(other)} and {_flag_of_path(name)}; "
-                    f"expected two files",
-                    values[name],
-                )
+                both = f"{_flag_of_path(other)} and {_flag_of_path(name)}"
+                raise InputError(f"cannot be both {both}; expected two files", values[name])
 
 
 def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[Path]) -> Path:
@@ -207,11 +202,8 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
     endings = _ENDINGS.get(name)  # an option without endings never writes over a file
     if inside is not None and endings is not None and target.suffix.lower() not in endings:
-        raise InputError(
-            f"--{name} could write over a file of {inside}; expected a name ending in "
-            f"{' or '.join(endings)}",
-            path,
-        )
+        expected = f"a name ending in {' or '.join(endings)}"
+        raise InputError(f"--{name} could write over a file of {inside}; expected {expected}", path)
     return target
 
 

@@ -144,10 +144,8 @@ def label_map(text: str) -> tuple[tuple[str, str], ...]:
     """Read other names for labels: OLD=NEW, separated by commas."""
     pairs = [word.strip().partition("=") for word in text.split(",")]
     if not all(old.strip() and new.strip() for old, _, new in pairs):
-        raise click.BadParameter(
-            f"{_shorten(text)} is no list of OLD=NEW (an object of records whose keys are data: "
-            f"--open-map)"
-        )
+        expected = "OLD=NEW (records with keys that are data: --open-map)"
+        raise click.BadParameter(f"{_shorten(text)} is no list of {expected}")
     return tuple((old.strip(), new.strip()) for old, _, new in pairs)
 
 

@@ -237,9 +237,7 @@ class BiGRUSegmenter:
                 segmenter._network = network.create(segmenter._vocabulary, parameters, where)
             segmenter._network.load_state_dict(weights)
         except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
-            raise InputError(
-                "is a damaged segmenter; expected one that save() wrote", path
-            ) from None
+            raise InputError("is damaged; expected a file that save() wrote", path) from None
         return segmenter
 
     def _seen(self, text: str) -> str:

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 try:
     import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
 except ImportError:
-    raise InputError(
-        "the neural segmenter needs PyTorch; install it with: pip install 'probative[neural]'"
-    ) from None
+    raise InputError("the network needs PyTorch: pip install 'probative[neural]'") from None
 
 _FORMAT = "probative bigru segmenter 1"
 _MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
@@ -196,4 +194,4 @@ def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
     try:
         return dict(content["parameters"]), content["ngrams"], dict(content["weights"])
     except (KeyError, TypeError, ValueError):
-        raise InputError("is a damaged segmenter; expected one that save() wrote", path) from None
+        raise InputError("is damaged; expected a file that save() wrote", path) from None

@@ -86,10 +86,8 @@ class CRFChunker:
         self.window = whole_number("window", window, least=0)
         self.ngrams = tuple(whole_number("ngrams", size) for size in ngrams)
         if not self.ngrams or max(self.ngrams) > 2 * self.window + 1:
-            raise InputError(
-                f"ngrams: {ngrams!r} in a window of {self.window}; expected lengths from 1 to "
-                f"{2 * self.window + 1}"
-            )
+            most = 2 * self.window + 1
+            raise InputError(f"ngrams: {ngrams!r}; expected lengths from 1 to {most}, the window")
         self.c1 = positive("c1", c1, zero=True)
         self.c2 = positive("c2", c2, zero=True)
         self.max_iterations = whole_number("max_iterations", max_iterations)
@@ -196,9 +194,7 @@ def _crfsuite() -> Any:
     try:
         import pycrfsuite
     except ImportError:
-        raise InputError(
-            "the CRF chunker needs python-crfsuite; install it with: pip install 'probative[crf]'"
-        ) from None
+        raise InputError("CRFs need python-crfsuite: pip install 'probative[crf]'") from None
     return pycrfsuite
 
 

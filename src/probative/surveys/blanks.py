@@ -74,9 +74,7 @@ class _ColumnBlanks:
         self.shape = shape = opened.layout
         token = shape.token_column
         if token is None and is_output:
-            raise opened.source.error(
-                "holds tags and no tokens; expected the tokens of the pool in a file of their own"
-            )
+            raise opened.source.error("holds tags and no tokens; expected a file with the tokens")
         token = token or 0
         if shape.width > 1 and share_of_tags(shape, token) > 0.5:
             raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
@@ -132,9 +130,7 @@ def _kept(opened: Input, column: int | str) -> int:
     asked = opened.options.tag_column
     tagged = isinstance(asked, int) and place == place_of(asked)
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
-        raise source.error(
-            f"column {column} holds tags, which annotators must not see; expected others for keep="
-        )
+        raise source.error(f"column {column} holds tags, which annotators must not see (keep=)")
     return place
 
 
@@ -208,15 +204,9 @@ def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableB
     part_of_row = None  # if rows are tokens, or items of units
     if pool.task == "entities":
         if len(rows) != side.text.n_tokens:
-            raise source.error(
-                f"{len(rows)} rows, but the outputs have {side.text.n_tokens} tokens; expected "
-                "the same number"
-            )
+            raise source.error(f"{len(rows)} rows; expected {side.text.n_tokens}, one per token")
         if unit not in kept and not any(n.lower().startswith(("sent", "sid")) for n in kept):
-            raise source.error(
-                "only empty lines separate sentences, and a table has none; expected a column of "
-                "sentences, or columns (CoNLL)"
-            )
+            raise source.error("has no column of sentences; expected one, or columns (CoNLL)")
         part_of_row = side.text.sentence
     elif len(rows) == len(side):
         part_of_row = side.units
@@ -251,14 +241,9 @@ def _visible(
     asked = [str(column) for column in keep]
     for name in asked:
         if name not in names:
-            raise source.error(
-                f"there is no column {name!r}; expected one of {listed(list(names))} for keep="
-            )
+            raise source.error(f"there is no column {name!r}; expected one of {listed([*names])}")
         if name in labels or plain_name(name) in PREDICTED_NAMES:
-            raise source.error(
-                f"column {name!r} holds labels, which annotators must not see; expected others "
-                f"for keep="
-            )
+            raise source.error(f"column {name!r} holds labels; expected others for keep=")
     # columns that hold or identify a text and cannot be a system's output
     safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
     kept = [n for n in names if n in asked or (n in safe and n not in labels)]
@@ -270,10 +255,8 @@ def _visible(
 
     shown = [n for n in names if n in (*asked, *sure) or (n in kept and is_plain(n))]
     if not kept or not shown:
-        raise source.error(
-            f"no column of texts or ids is known among {listed(list(names))}; expected keep= with "
-            "the columns for annotators"
-        )
+        known = listed(list(names))
+        raise source.error(f"no column of texts or ids is known among {known}; expected keep=")
     places = [names.index(name) for name in shown]
     return shown, [[row[place] for place in places] for row in rows]
 
@@ -286,9 +269,7 @@ def _rows_of_table(
     if is_list or source.data[:1000].lstrip().startswith(b"{"):
         records = source.document if is_list else objects_of(source)
         if not all(isinstance(record, dict) for record in records):
-            raise source.error(
-                "is a list with other values than objects; expected one object per row"
-            )
+            raise source.error("holds other values than objects; expected one object per row")
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
         return ("json" if is_list else "jsonl"), ",", names, rows
@@ -301,9 +282,7 @@ def _rows_of_table(
         raise source.error(f"{error}; expected {kind.upper()}") from None
     for number, row in enumerate(body, start=1):
         if len(row) != len(names):
-            raise source.error(
-                f"row {number} has {len(row)} cells; expected {len(names)}, as in the first line"
-            )
+            raise source.error(f"row {number} has {len(row)} cells; expected {len(names)}")
     return kind, str(dialect["delimiter"]), names, body
 
 
@@ -339,10 +318,7 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
     """Read texts, one per line, as a table with a column for the label; refuse an output."""
     if is_output:
-        raise InputError(
-            "holds labels and no texts; expected the texts of the pool, one per line, or a table",
-            path,
-        )
+        raise InputError("holds labels and no texts; expected the texts, one per line", path)
     source = load(path, encoding=pool.reading.encoding)
     lines = source.data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
@@ -382,9 +358,10 @@ def _open_documents(
         raise InputError("keep: there are no other columns; expected it left out", path)
     if {*held} != order.keys() or len(held) != len(order):
         odd = next((name for name in [*held, *order] if (name in order) != (name in held)), held[0])
+        odd = odd.replace(KEY_BORDER, ", ")
         raise InputError(
-            f"{len(held):,} documents, but the outputs have {len(order):,} (look at "
-            f"{odd.replace(KEY_BORDER, ', ')!r}); expected the same, each once",
+            f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r}); "
+            "expected the same, each once",
             path,
         )
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
@@ -416,9 +393,7 @@ def open_blanks(
     opened = open_input(path, options)
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
-        raise opened.source.error(
-            f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
-        )
+        raise opened.source.error(f"is Parquet; expected the pool as {expected}")
     if form in ("columns", "conllu"):
         blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
@@ -426,11 +401,8 @@ def open_blanks(
     elif form in ("jsonl", "rows"):
         blanks = _open_objects(opened, keep, tagged=form == "rows")
     else:
-        raise InputError(
-            f"is {FORMATS[form].title}, but samples are not written as that; expected the text of "
-            f"the pool as {_WRITTEN}",
-            path,
-        )
+        found = f"is {FORMATS[form].title}, but samples are not written as that"
+        raise InputError(f"{found}; expected the text of the pool as {_WRITTEN}", path)
     _same_text(blanks, pool, str(path))
     return blanks
 
@@ -473,7 +445,7 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
             if own != their:
                 raise InputError(
                     f"row {number} has {column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
-                    f"expected the same rows in the same order",
+                    "expected the same order",
                     name,
                 )
 
@@ -482,9 +454,8 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
     """Refuse a pool with another number of parts than the outputs."""
     number = len(pool.unit_of_part)
     if blanks.n_parts != number:
-        raise InputError(
-            f"{blanks.n_parts} {what}, but the outputs have {number}; expected the same text", name
-        )
+        found = f"{blanks.n_parts} {what}, but the outputs have {number}"
+        raise InputError(f"{found}; expected the same text", name)
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
@@ -593,10 +564,8 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     if side.origin is not None and side.origin.form == design.written.get("format"):
         _refuse_blanks(given, design)
     if side.task != pool.task:
-        raise InputError(
-            f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample",
-            given if is_path(given) else None,
-        )
+        found = f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample"
+        raise InputError(found, given if is_path(given) else None)
     return side
 
 
@@ -609,10 +578,8 @@ def _refuse_blanks(given: Any, design: Design) -> None:
     except InputError:  # another kind of file: reading it raises its own error
         return
     if blank:
-        what = "token" if design.written.get("format") == "columns" else "row"
-        raise InputError(
-            f"{counted(blank, what)} without a label; expected a label for each", given
-        )
+        found = counted(blank, "token" if design.written.get("format") == "columns" else "row")
+        raise InputError(f"{found} without a label; expected a label for each", given)
 
 
 def _find(

@@ -234,16 +234,12 @@ def read_design(path: Path | str) -> Design:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(
-            "is not JSON, or is incomplete; expected the whole file of a design", path
-        ) from None
+        raise InputError("is not JSON, or is incomplete; expected the whole design", path) from None
     entries = content if isinstance(content, dict) else {}
     if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)
     if content.get("format") != FORMAT:
-        raise InputError(
-            f"is a design of format {content.get('format')!r}; expected {FORMAT}", path
-        )
+        raise InputError(f"is of format {content.get('format')!r}; expected {FORMAT}", path)
     try:
         judge = content["judge"]
         design = Design(
@@ -262,9 +258,7 @@ def read_design(path: Path | str) -> Design:
     except KeyError as error:
         raise InputError(f"is a design without {error}; expected the whole file", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
-        raise InputError(
-            "is a damaged design; expected the file as `sample` has written it", path
-        ) from None
+        raise InputError("is a damaged design; expected it as `sample` wrote it", path) from None
     if problem is not None:
         raise InputError(f"is a damaged design: {problem}", path)
     return design
