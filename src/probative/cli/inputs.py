@@ -264,7 +264,6 @@ def _same(one: Path, other: Path) -> bool:
 
 # --- Where a page comes from: the command, the date, and digests of the files
 
-_WRITTEN = {"--html", "--figure", "-o", "--output", "--ledger", "--cache", "--resume"}
 _DIGEST_DIGITS = 12
 _MOST_FILES = 50  # listed
 _LARGEST_DIGESTED = 2**28  # bytes; larger files have no digest
@@ -279,7 +278,13 @@ def origin_of_command() -> Origin | None:
         return None
     words: Sequence[str] = context.find_root().meta.get("probative.words", ())
     shown = shlex.join(["probative", *map(_without_folders, words)])
-    found = list(dict.fromkeys(_read_files(words)))
+    found: list[Path] = []
+    options = [option for option in context.command.params if option.name != "ledger"]
+    for given in dict.fromkeys(_inputs(options, context.params)):
+        with suppress(OSError):  # NAME=FILE, which may be too long for a path
+            path = Path(given)
+            inside = sorted(path.iterdir()) if path.is_dir() else map(Path, find_paths(given))
+            found += [path] if path.is_file() else [own for own in inside if own.is_file()]
     files = tuple((path.name, _digest(path)) for path in found[:_MOST_FILES])
     more = len(found) - len(files)
     rest = ((f"{more:,} more files", ""),) if more > 0 else ()
@@ -290,23 +295,6 @@ def _without_folders(word: str) -> str:
     """Shorten the path in a word such as ``a/gold.conll`` or ``NAME=a/gold.conll``."""
     head, equals, path = word.rpartition("=")
     return f"{head}{equals}{Path(path).name}" if os.sep in path else word
-
-
-def _read_files(words: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that the words of a command name, alone, in folders or by patterns."""
-    before = ""
-    for word in words:
-        is_written = before in _WRITTEN or word.partition("=")[0] in _WRITTEN
-        before = word
-        for path in () if is_written else dict.fromkeys((word, word.rpartition("=")[2])):
-            with suppress(OSError):  # a word that is no path, such as a long list of names
-                place = Path(path)
-                if path and place.is_file():
-                    yield place
-                elif path and place.is_dir():
-                    yield from sorted(own for own in place.iterdir() if own.is_file())
-                elif any(sign in path for sign in "*?["):
-                    yield from (Path(own) for own in find_paths(path) if Path(own).is_file())
 
 
 def _digest(path: Path) -> str:

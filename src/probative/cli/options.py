@@ -214,11 +214,6 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _reader(parser: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Return a function that reads text with a parser, and keeps values that are no text."""
-    return lambda value: parser(value) if isinstance(value, str) else value
-
-
 def as_command(command: str, function: Callable[..., Any], first: str = "") -> click.Command:
     """Make a command from a function; its help are a first sentence and its docstring."""
     hints = get_type_hints(function, include_extras=True)
@@ -429,7 +424,8 @@ def _option(name: str, default: Any, spec: Option) -> click.Option:
     parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
     return click.Option(
         [*flags, name],
-        type=str if parser is None else _reader(parser),
+        # defaults are no text
+        type=str if parser is None else lambda v: parser(v) if isinstance(v, str) else v,
         metavar=spec.metavar,
         nargs=spec.words,
         multiple=spec.several or spec.words > 1,

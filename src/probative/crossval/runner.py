@@ -469,25 +469,25 @@ def judge_folds(
     *,
     names: tuple[str, str],
     weight: Any = "effective",
+    beta: float = 1.0,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    level: float = 0.95,
     **known: Any,
 ) -> ModelComparison:
-    """Compare two models by the cases of their folds; `known` are fields and options of tests."""
+    """Compare two models by the cases of their folds; `known` are other fields of the result."""
     from probative.inference import crossval
     from probative.inference.bayes import bayes_test
 
-    test_options = {k: known.pop(k) for k in ("rope", "prior", "level", "beta") if k in known}
+    shape: dict[str, Any] = {"beta": beta, "prior": prior}
+    how = {**shape, "weight": weight, "rope": rope, "level": level}
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:
-        test = bayes_test(list(paired), metric=metric, weight=weight, **test_options)
-        adjusted.append(
-            crossval.with_training_variance(test, paired, weight, test_options.get("beta", 1.0))
-        )
-        tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
-    shape: dict[str, Any] = {
-        key: test_options[key] for key in ("prior", "beta") if key in test_options
-    }
-    shape |= {"weights": tuple(dict.fromkeys((weight, "averaged")))}
+        test = bayes_test(list(paired), metric=metric, **how)
+        adjusted.append(crossval.with_training_variance(test, paired, weight, beta))
+        tests += [test, bayes_test(a, b, metric, **how)]
+    shape["weights"] = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],
         b=names[1],

@@ -157,8 +157,7 @@ class _TableBlanks:
     answer: str  # the column that annotators fill in
     part_of_row: NDArray[Any] | None = None  # sentence or unit of every row, if several share one
     delimiter: str = ","
-    # the text or the tokens of every row, if a row is a sentence
-    sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
+    text: Text | None = field(default=None, repr=False)  # if a row is a sentence
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -311,8 +310,9 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
 
     rows = [[shown(cell) for cell in row] for row in cells]
     texts = [words(record) for record in records]
-    form = "rows" if tagged else "jsonl"
-    return _TableBlanks("jsonl", form, names, rows, answer, sentences=texts)
+    first = np.cumsum([0, *map(len, texts)])
+    form, text = "rows" if tagged else "jsonl", Text(source.name, first, sentences=texts)
+    return _TableBlanks("jsonl", form, names, rows, answer, text=text)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
@@ -325,9 +325,7 @@ def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlank
     tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
     kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
-    blanks = _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
-    _same_number(blanks, pool, str(path), "lines")
-    return blanks
+    return _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
 
 
 def _open_documents(
@@ -388,14 +386,16 @@ def open_blanks(
         return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
-        return _open_lines(path, pool, is_output=bool(same))
+        blanks: Blanks = _open_lines(path, pool, is_output=bool(same))
+        _same_text(blanks, pool, str(path))
+        return blanks
     options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
     opened = open_input(path, options)
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
         raise opened.source.error(f"is Parquet; expected the pool as {expected}")
     if form in ("columns", "conllu"):
-        blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
+        blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
         blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
@@ -425,37 +425,25 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
     """Refuse a pool whose text differs from that of the outputs."""
-    _same_number(blanks, pool, name, "rows" if isinstance(blanks, _TableBlanks) else "sentences")
+    part, number = "row" if isinstance(blanks, _TableBlanks) else "sentence", len(pool.unit_of_part)
+    if blanks.n_parts != number:
+        found = f"{blanks.n_parts} {part}s, but the outputs have {number}"
+        raise InputError(f"{found}; expected the same text", name)
     side: Any = pool.sides[0]
     text = side.text if pool.task == "entities" else side.aligned
-    if isinstance(blanks, _ColumnBlanks):
-        if isinstance(text, Text):
+    if isinstance(text, Text) and blanks.text is not None:
+        if text.sentences is not None or part == "sentence":
             align(blanks.text, text, by=pool.reading.align_by)
-        return
-    if blanks.sentences is not None and isinstance(text, Text) and text.sentences is not None:
-        lengths = [len(sentence) for sentence in blanks.sentences]
-        first = np.concatenate([[0], np.cumsum(lengths)])
-        align(Text(name, first, sentences=blanks.sentences), text, by=pool.reading.align_by)
-    # the first column that holds only identifiers
-    column = next((n for n in blanks.names if n and _ID.fullmatch(plain_name(n))), None)
-    if isinstance(text, RowIds) and column is not None and column == text.column:
-        mine = (str(row[blanks.names.index(column)]) for row in blanks.rows)
-        theirs = (text.names[code] for code in text.codes)
-        for number, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
+    elif isinstance(text, RowIds) and isinstance(blanks, _TableBlanks):
+        # the first column that holds only identifiers
+        names = blanks.names
+        place = next((i for i, n in enumerate(names) if n and _ID.fullmatch(plain_name(n))), -1)
+        same = place >= 0 and names[place] == text.column
+        for number, row in enumerate(blanks.rows if same else (), start=1):
+            own, their = str(row[place]), text.names[text.codes[number - 1]]
             if own != their:
-                raise InputError(
-                    f"row {number} has {column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
-                    "expected the same order",
-                    name,
-                )
-
-
-def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
-    """Refuse a pool with another number of parts than the outputs."""
-    number = len(pool.unit_of_part)
-    if blanks.n_parts != number:
-        found = f"{blanks.n_parts} {what}, but the outputs have {number}"
-        raise InputError(f"{found}; expected the same text", name)
+                found = f"row {number} has {text.column} {own[:40]!r}, but {their[:40]!r}"
+                raise InputError(f"{found} in the outputs; expected the same order", name)
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:

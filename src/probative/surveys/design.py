@@ -20,7 +20,7 @@ from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.reading.inputs import is_path
-from probative.reading.source import unreadable
+from probative.reading.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -223,14 +223,7 @@ def read_design(path: Path | str) -> Design:
     """
     if not isinstance(path, (str, Path)):
         raise InputError(f"path: {shown(path)}; expected the file of a design")
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError("there is no such file; expected a design", path) from None
-    except UnicodeDecodeError:
-        raise InputError("is no text; expected the file of a design", path) from None
-    except (OSError, ValueError) as error:
-        raise unreadable(str(path), error) from None
+    text = load(path, expected="the file of a design").data
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

@@ -387,10 +387,9 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     """Return the reading options that differ from the defaults, as stored in a design."""
-    given = {entry.name: getattr(reading, entry.name) for entry in fields(ReadingOptions)}
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in vars(reading).items()
         if value != getattr(_USUAL, name) and value not in (None, (), {}, [])
     }
 
