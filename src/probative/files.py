@@ -262,19 +262,7 @@ def hold(place: Path, busy: InputError | None = None) -> Iterator[None]:
             return
 
 
-# --- Archives of models
-
-LARGEST_MODEL = 2 << 30  # most bytes of an unpacked model
-
-
-def check_size(archive: ZipFile, path: Path | str) -> None:
-    """Refuse an archive whose declared size is larger than a model may be."""
-    size = sum(entry.file_size for entry in archive.infolist())
-    if size > LARGEST_MODEL:
-        raise InputError(
-            f"holds {size:,} bytes when unpacked; expected a model of at most {LARGEST_MODEL:,}",
-            path,
-        )
+# --- Archives
 
 
 def member(archive: ZipFile, name: str) -> bytes:

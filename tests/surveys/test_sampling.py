@@ -322,7 +322,7 @@ def test_labels_one_per_line_need_texts(write, tmp_path):
     assert rows[0] == ["id", "text", "label"]
     assert rows[1:] == [[str(i + 1), f"text {i}, here", ""] for i in drawn.units]
     short = write("one\ntwo\n", "short.txt")
-    with pytest.raises(InputError, match="2 lines, but the outputs have 40; expected the same"):
+    with pytest.raises(InputError, match="2 rows, but the outputs have 40; expected the same"):
         pv.sample(short, a, b, size=10, to=tmp_path / "x.tsv")
 
 

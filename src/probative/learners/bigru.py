@@ -17,6 +17,7 @@ import numpy as np
 
 from probative._validation import open_probability, positive, whole_number
 from probative.errors import InputError
+from probative.files import open_sealed, seal, write_whole
 from probative.learners.words import SPACES, beginnings, check_texts, split, without_spaces
 
 if TYPE_CHECKING:
@@ -221,23 +222,26 @@ class BiGRUSegmenter:
             raise InputError("this segmenter is not trained; expected fit() before save()")
         from probative.learners import bigru_network as network
 
-        ngrams = [list(known) for known in self._vocabulary]
-        network.save(path, self._network, self._parameters(), ngrams)
+        content = {"parameters": self._parameters(), "weights": network.packed(self._network)}
+        content["ngrams"] = [list(known) for known in self._vocabulary]
+        write_whole(path, seal(content))
 
     @classmethod
     def load(cls, path: Path | str, *, device: str = "auto") -> Self:
         """Read a segmenter that `save` wrote; nothing in the file is executed."""
         from probative.learners import bigru_network as network
 
-        parameters, lists, weights = network.read(path)
+        expected = "expected a file that save() wrote"
+        content = open_sealed(path, expected)
         try:
-            segmenter = cls(**parameters, device=device)
-            segmenter._vocabulary = numbered(lists)
+            segmenter = cls(**content["parameters"], device=device)
+            segmenter._vocabulary = numbered(content["ngrams"])
             with network.seeded(0, device) as where:
-                segmenter._network = network.create(segmenter._vocabulary, parameters, where)
-            segmenter._network.load_state_dict(weights)
-        except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
-            raise InputError("is damaged; expected a file that save() wrote", path) from None
+                net = network.create(segmenter._vocabulary, segmenter._parameters(), where)
+            network.unpack(net, content["weights"])
+        except (TypeError, ValueError, KeyError, RuntimeError):
+            raise InputError(f"is no saved segmenter; {expected}", path) from None
+        segmenter._network = net
         return segmenter
 
     def _seen(self, text: str) -> str:

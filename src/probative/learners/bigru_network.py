@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
+from base64 import b64decode, b64encode
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,9 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
-from probative.files import check_size, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -26,7 +23,6 @@ try:
 except ImportError:
     raise InputError("the network needs PyTorch: pip install 'probative[neural]'") from None
 
-_FORMAT = "probative bigru segmenter 1"
 _MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
 
 
@@ -167,31 +163,14 @@ def weights(net: Any) -> dict[str, Any]:
     return {name: value.detach().clone() for name, value in net.state_dict().items()}
 
 
-def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[list[str]]) -> None:
-    """Write weights, parameters and n-grams to a file, atomically."""
-    out = io.BytesIO()
-    state = {name: value.cpu() for name, value in weights(net).items()}
-    content = {"format": _FORMAT, "parameters": parameters, "ngrams": ngrams, "weights": state}
-    torch.save(content, out)
-    write_whole(path, out.getvalue())
+def packed(net: Any) -> dict[str, str]:
+    """Return the weights as texts."""
+    arrays = ((name, value.cpu().numpy()) for name, value in net.state_dict().items())
+    return {name: b64encode(array.tobytes()).decode() for name, array in arrays}
 
 
-def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Read a file that `save` wrote; refuse a file that holds anything but data."""
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                check_size(archive, path)
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
-    except InputError:
-        raise
-    except Exception:  # damaged files make the unpickler raise errors of any type
-        content = None
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise InputError("is no saved segmenter; expected a file that save() wrote", path)
-    try:
-        return dict(content["parameters"]), content["ngrams"], dict(content["weights"])
-    except (KeyError, TypeError, ValueError):
-        raise InputError("is damaged; expected a file that save() wrote", path) from None
+def unpack(net: Any, texts: dict[str, str]) -> None:
+    """Replace the weights by those that `packed` returned; refuse other numbers of them."""
+    for name, value in net.state_dict().items():
+        numbers = np.frombuffer(b64decode(texts[name]), dtype=np.float32).copy()
+        value.copy_(torch.from_numpy(numbers).view_as(value))
