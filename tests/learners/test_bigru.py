@@ -14,12 +14,14 @@ import probative as pv
 torch = pytest.importorskip("torch")
 
 from probative.files import seal  # noqa: E402
-from probative.learners import bigru_network  # noqa: E402
 from probative.learners.bigru import (  # noqa: E402
     BiGRUSegmenter,
     encode,
+    loss,
     numbered,
+    probabilities,
     vocabulary_of,
+    weights,
 )
 from probative.learners.words import (  # noqa: E402
     MaxMatchSegmenter,
@@ -101,16 +103,16 @@ def test_the_network_is_a_bidirectional_gru(trained):
         ]
         states, _ = both(pack_sequence(vectors))
         expected = [torch.softmax(net["output"](s), 1)[:, 1] for s in unpack_sequence(states)]
-    for row, want in zip(bigru_network.probabilities(net, encoded), expected, strict=True):
+    for row, want in zip(probabilities(net, encoded), expected, strict=True):
         assert row == pytest.approx(want.numpy(), abs=1e-6)
 
 
 def test_the_same_seed_gives_the_same_weights():
     one, two = (BiGRUSegmenter(**{**SMALL, "epochs": 2}).fit(corpus(1, 40)) for _ in range(2))
     other = BiGRUSegmenter(**{**SMALL, "epochs": 2, "seed": 1}).fit(corpus(1, 40))
-    weights = [bigru_network.weights(s._network) for s in (one, two, other)]
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert not all(torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
+    own = [weights(s._network) for s in (one, two, other)]
+    assert all(torch.equal(own[0][name], own[1][name]) for name in own[0])
+    assert not all(torch.equal(own[0][name], own[2][name]) for name in own[0])
     assert [e.development_loss for e in one.history] == [e.development_loss for e in two.history]
 
 
@@ -130,7 +132,7 @@ def test_the_weights_are_those_of_the_best_epoch():
     assert told == segmenter.history
     encoded = segmenter._encode(["".join(words) for words in dev], dev)
     lowest = min(epoch.development_loss for epoch in told)
-    assert bigru_network.loss(segmenter._network, [encoded]) == pytest.approx(lowest, rel=1e-5)
+    assert loss(segmenter._network, [encoded]) == pytest.approx(lowest, rel=1e-5)
 
 
 def test_spaces_are_seen_or_not():
