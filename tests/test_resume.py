@@ -27,7 +27,7 @@ PART = {"fold": 1, "model": "a"}
 
 def sealed(content):
     """A file with a checksum that fits, whatever is in it."""
-    return resume._seal(resume._json(content))
+    return resume.seal(content)
 
 
 def test_what_is_kept_comes_back(tmp_path):
@@ -73,9 +73,9 @@ def test_not_a_bit_changes_unnoticed(tmp_path_factory, data):
         (b"", "it is no file of 'probative results 2'"),
         (b'{"fold": 1, "model": "a", "seconds": 1, "predictions": []}', "it is no file of"),
         (b"[" * 100_000, "it is no file of"),
-        (resume._seal(b"[" * 100_000), "it is too deep"),
-        (resume._seal(b"9" * 5000), "Exceeds the limit"),
-        (resume._seal(b'{"run": '), "Expecting value"),
+        (resume._sealed(b"[" * 100_000), "it is too deep"),
+        (resume._sealed(b"9" * 5000), "Exceeds the limit"),
+        (resume._sealed(b'{"run": '), "Expecting value"),
         (sealed(["run"]), "it has no run, part and result"),
         (sealed({"run": "x", "part": PART}), "it has no run, part and result"),
     ],

@@ -262,19 +262,7 @@ def hold(place: Path, busy: InputError | None = None) -> Iterator[None]:
             return
 
 
-# --- Archives of models
-
-LARGEST_MODEL = 2 << 30  # most bytes of an unpacked model
-
-
-def check_size(archive: ZipFile, path: Path | str) -> None:
-    """Refuse an archive whose declared size is larger than a model may be."""
-    size = sum(entry.file_size for entry in archive.infolist())
-    if size > LARGEST_MODEL:
-        raise InputError(
-            f"holds {size:,} bytes when unpacked; expected a model of at most {LARGEST_MODEL:,}",
-            path,
-        )
+# --- Archives
 
 
 def member(archive: ZipFile, name: str) -> bytes:
@@ -446,8 +434,8 @@ class ResumableFolder:
                         f"that of this run",
                         self.path,
                     )
-                create_whole(record, _seal(_json(run)))
-        recorded = _open(record, _ELSEWHERE)
+                create_whole(record, seal(run))
+        recorded = open_sealed(record, _ELSEWHERE)
         if not isinstance(recorded, dict) or set(recorded) == _PART:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
         self.run = run | {name: recorded.get(name) for name in adopt}
@@ -476,7 +464,7 @@ class ResumableFolder:
         path = self.file(name)
         if not path.exists():
             return None
-        content = _open(path, _AGAIN)
+        content = open_sealed(path, _AGAIN)
         if not isinstance(content, dict) or set(content) != _PART:
             raise self.damage(name, "it has no run, part and result")
         if content["run"] != self._run_digest:
@@ -495,7 +483,7 @@ class ResumableFolder:
         """Store the result of a part, which JSON must be able to hold."""
         path = self.file(name)
         try:
-            content = _seal(_json({"run": self._run_digest, "part": part, "result": result}))
+            content = seal({"run": self._run_digest, "part": part, "result": result})
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"cannot hold this result: {error}", path) from None
         write_whole(path, content)
@@ -509,24 +497,28 @@ def _json(content: Any) -> bytes:
     return json.dumps(content).encode()
 
 
-def _seal(body: bytes) -> bytes:
+def seal(content: Any) -> bytes:
     """Return JSON with its own checksum."""
+    return _sealed(_json(content))
+
+
+def _sealed(body: bytes) -> bytes:
     head = {"format": _FORMAT, "sha256": _sha256(body), "content": None}
     return _json(head).removesuffix(b"null}") + body + b"}\n"
 
 
-_HEAD = len(_seal(b"")) - len(b"}\n")
+_HEAD = len(_sealed(b"")) - len(b"}\n")
 
 
-def _open(path: Path, remedy: str) -> Any:
+def open_sealed(path: Path | str, remedy: str) -> Any:
     """Return the content of a sealed file; refuse one that was changed."""
     try:
-        data = path.read_bytes()
+        data = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror}); {remedy}", path) from None
     body = data[_HEAD:-2]
-    if _seal(body) != data:
-        known = data.startswith(_seal(b"")[: len(b'{"format": ') + len(_json(_FORMAT))])
+    if _sealed(body) != data:
+        known = data.startswith(_sealed(b"")[: len(b'{"format": ') + len(_json(_FORMAT))])
         what = "its checksum does not fit" if known else f"it is no file of {_FORMAT!r}"
         raise InputError(f"cannot be read ({what}); {remedy}", path)
     try:

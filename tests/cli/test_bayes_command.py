@@ -139,7 +139,7 @@ def test_draws(run, files):
         ("tp,fp,fn\n1,2,x\n", "folds.csv:2: fn is 'x'; expected a number"),
         ("tp,fp,fn\n1,2,-3\n", "folds.csv:2: fn is '-3'; expected a number >= 0"),
         ("", "folds.csv: is empty; expected a header with tp, fp, fn"),
-        ("tp,fp,fn\n1,2,3\n4,5,6\n7,8,9\n", "new: 2 folds, but folds has 3"),
+        ("tp,fp,fn\n1,2,3\n4,5,6\n7,8,9\n", "new: 2 folds; expected 3, as folds has"),
         ("model,tp,fp,fn\n,2,3,4\n", "folds.csv:2: model is empty"),
         ("model,tp,fp,fn\nx,2,3,4\ny,1,1,1\n", "folds.csv: 2 models; expected one"),
     ],

@@ -186,7 +186,7 @@ def test_folders_without_permission(refused, tmp_path):
 def test_an_output_folder_holds_no_input(refused, gold, tmp_path):
     given = ("study", "segmentation", "--train", gold, "--dev", gold, "--test", gold)
     line = refused(*given, "-o", tmp_path)
-    assert f"--output holds the input {gold}; expected a folder without inputs" in line
+    assert f"--output holds the input {gold}; expected another folder" in line
 
 
 def test_standard_input_is_read_once(refused):

@@ -72,7 +72,7 @@ def test_page(run, files, tmp_path):
         (["--size", "9", "--task", "segmentation"], "probative: systems: old.conll is a segmen"),
         (
             ["--add", "3"],
-            "old.conll: is not JSON, or is incomplete; expected the whole file of a design",
+            "old.conll: is not JSON, or is incomplete; expected the whole design",
         ),
         (["--size", "9", "--html", "s.design.json"], "s.design.json: is the design; expected"),
         (["--size", "9", "--html", "s.conll"], "s.conll: cannot be both --html and --output"),

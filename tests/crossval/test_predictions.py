@@ -123,7 +123,7 @@ def test_folds_that_were_changed_are_refused(folds, tmp_path):
     path.unlink()
     with pytest.raises(pv.InputError, match=r"fold-2-validation.conll: cannot be read"):
         read_manifest(folds)
-    with pytest.raises(pv.InputError, match=r"expected a folder that 'probative split' wrote"):
+    with pytest.raises(pv.InputError, match=r"expected the file that 'probative split' wrote"):
         read_manifest(tmp_path / "nowhere")
     (folds / "manifest.json").write_text(json.dumps({"x": 1}))
     with pytest.raises(pv.InputError, match="is no manifest of folds"):
@@ -164,9 +164,9 @@ def test_further_columns_are_features(tmp_path):
         [("German", "JJ", "I-NP")],
     ]
     assert corpus.spans == [[(0, 1, "ORG")], [(0, 1, "MISC")]]
-    with pytest.raises(pv.InputError, match="there is no column 9 for features; expected 1 to 4"):
+    with pytest.raises(pv.InputError, match="has no column 9 for features; there are 4"):
         read_corpus(path, features=[9])
     words = Path(tmp_path / "words.txt")
     words.write_text("a b\nc d e\n")
-    with pytest.raises(pv.InputError, match="features: column numbers apply to column files"):
+    with pytest.raises(pv.InputError, match="features: segmented has no columns"):
         read_corpus(words, features=[1])

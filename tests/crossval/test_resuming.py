@@ -31,7 +31,7 @@ def change(path, **changes):
     """Change what a file holds, with a checksum that fits."""
     content = json.loads(path.read_text())["content"]
     content["result"] |= changes
-    path.write_bytes(resume._seal(resume._json(content)))
+    path.write_bytes(resume.seal(content))
 
 
 @pytest.mark.parametrize(

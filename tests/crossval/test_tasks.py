@@ -74,8 +74,8 @@ def test_labels_are_compared_by_their_text():
     [
         (None, r"predictions: has missing labels: 12 of 12 \(instance 1, 2, 3, …\)"),
         (math.nan, "predictions: has missing labels"),
-        (0.7, r"predicts 0\.7 for instance 1; expected a class of y \(0, 1\)"),
-        ("yes", r"predicts 'yes' for instance 1; expected a class of y \(0, 1\)"),
+        (0.7, r"predicts 0\.7 for instance 1; expected one of 0, 1"),
+        ("yes", r"predicts 'yes' for instance 1; expected one of 0, 1"),
         ([0, 1], r"predictions: instance 1 is \[0, 1\]; expected text, a number or a truth value"),
         (lambda X: np.full((len(X), 2), 0.5), r"predictions: shape \(12, 2\); expected one label"),
         (lambda X: 1, "predicts 1 labels for 12 instances"),
@@ -96,8 +96,8 @@ def test_what_is_no_label_is_refused_with_fold_and_model(answers, words):
         ([(0, 1.9, "X")], "whole numbers"),
         ([(0, math.nan, "X")], "whole numbers"),
         ([(0, 1, None)], "whole numbers"),
-        (None, "sentence 1: None; expected a list of spans"),
-        ("X", "sentence 1: 'X'; expected a list of spans"),
+        (None, "sentence 1: None; expected spans"),
+        ("X", "sentence 1: 'X'; expected spans"),
     ],
 )
 def test_what_is_no_span_is_refused_with_fold_and_model(spans, words):

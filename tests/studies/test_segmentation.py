@@ -157,11 +157,11 @@ def test_what_is_kept_is_checked(tmp_path, changes, message):
     path = tmp_path / "crf-60.json"
     content = json.loads(path.read_text())["content"]
     content["result"] |= changes
-    path.write_bytes(resume._seal(resume._json(content)))
+    path.write_bytes(resume.seal(content))
     with pytest.raises(pv.InputError, match=rf"crf-60\.json: cannot be read \(.*{message}"):
         segmentation_study(TRAIN, DEV, TEST, **how)
     del content["result"]["boundaries"]
-    path.write_bytes(resume._seal(resume._json(content)))
+    path.write_bytes(resume.seal(content))
     with pytest.raises(pv.InputError, match=r"crf-60\.json: cannot be read \("):
         segmentation_study(TRAIN, DEV, TEST, **how)
 

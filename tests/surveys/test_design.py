@@ -79,7 +79,7 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": 2}, "is a design of format 2; expected 1"),
+        ({"format": 2}, "is of format 2; expected 1"),
         ({"command": "score"}, "is no design; expected a file that `sample` has written"),
         ({"goal": "fame"}, "its goal is 'fame'; expected one of score, difference"),
         ({"order": [[0, 1], [2]]}, "its strata and its orders differ in size"),

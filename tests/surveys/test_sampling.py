@@ -322,7 +322,7 @@ def test_labels_one_per_line_need_texts(write, tmp_path):
     assert rows[0] == ["id", "text", "label"]
     assert rows[1:] == [[str(i + 1), f"text {i}, here", ""] for i in drawn.units]
     short = write("one\ntwo\n", "short.txt")
-    with pytest.raises(InputError, match="2 lines, but the outputs have 40; expected the same"):
+    with pytest.raises(InputError, match="2 rows, but the outputs have 40; expected the same"):
         pv.sample(short, a, b, size=10, to=tmp_path / "x.tsv")
 
 
@@ -421,8 +421,8 @@ def test_other_text_is_refused(files, tmp_path, write):
         ({"size": 9, "to": "x"}, "to: the pool came from Python"),
         ({"size": 9, "keep": ["x"]}, "keep: the pool came from Python"),
         ({"size": 9, "pilot": ([0, 500], GOLD[:2])}, "pilot: a unit is not in the pool"),
-        ({"size": 9, "pilot": ([0, 0], GOLD[:2])}, "pilot: expected the numbers of different"),
-        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing shows which units of the pool these are"),
+        ({"size": 9, "pilot": ([0, 0], GOLD[:2])}, "pilot: expected numbers of different"),
+        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing shows which units these are"),
     ],
 )
 def test_one_line_tells_what_is_wrong(how, words):
@@ -446,7 +446,7 @@ def test_designs_are_not_drawn_anew():
         pv.sample(drawn.design, NEW, NEW, add=10)
     with pytest.raises(InputError, match="size: the design determines it"):
         pv.sample(drawn.design, OLD, NEW, add=10, size=5)
-    with pytest.raises(InputError, match="add: 91, but 90 of the 120 sentences are left"):
+    with pytest.raises(InputError, match="add: 91; expected at most 90, the sentences"):
         pv.sample(drawn.design, OLD, NEW, add=91)
 
 

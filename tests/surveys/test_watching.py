@@ -153,7 +153,7 @@ def test_single_items_and_mirrored_strata():
         (lambda d, a: pv.watch(d, a, planned=0), "planned: 0 is not a whole number"),
         (lambda d, a: pv.watch(d, a, metric="mcc"), "metric: mcc is no ratio of sums"),
         (lambda d, a: pv.watch(d, a, level=1), "level: 1 is not between 0 and 1"),
-        (lambda d, a: pv.watch(d, a, systems=5), "systems: 5; expected the outputs"),
+        (lambda d, a: pv.watch(d, a, systems=5), "systems: 5; expected a dictionary"),
         (
             lambda d, a: pv.watch(d, a, systems={"x": OLD, "y": NEW}),
             "systems: x, y; expected",

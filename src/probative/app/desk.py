@@ -95,10 +95,8 @@ class Desk:
         kind = kind_of(path)
         if kind in _DATABASES:
             path.unlink()
-            raise InputError(
-                f"{path.name}: is a {_DATABASES[kind]} database; expected a file with one table, "
-                f"such as CSV or Parquet"
-            )
+            found = f"{path.name}: is a {_DATABASES[kind]} database"
+            raise InputError(f"{found}; expected a file with one table, such as CSV or Parquet")
         self.numbered += 1
         given = re.split(r"[/\\]", _printable(filename))[-1]
         file = _File(self.numbered, path, given, "" if gold else short_name(path))

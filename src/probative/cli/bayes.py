@@ -133,19 +133,15 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     from probative.reading.source import refuse_repeats
 
     if len(files) not in (1, 2):
-        raise InputError(
-            f"FOLDS_A FOLDS_B: {len(files)} files; expected two, or one with a column named model"
-        )
+        expected = "two, or one with a column named model"
+        raise InputError(f"FOLDS_A FOLDS_B: {len(files)} files; expected {expected}")
     refuse_repeats(files)
     found: list[tuple[str, Any]] = []
     for file in files:
         models = read_folds(file)
         if len(models) != 2 and len(files) == 1:
-            raise InputError(
-                f"{len(models)} models ({', '.join(models)}); expected two in a column named "
-                f"model, or two files",
-                file,
-            )
+            found = f"{len(models)} models ({', '.join(models)})"
+            raise InputError(f"{found}; expected two in a column named model, or two files", file)
         if len(models) != 1 and len(files) == 2:
             raise InputError(f"{len(models)} models; expected one in each of two files", file)
         found += models.items()
@@ -153,9 +149,7 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     if name_a == name_b:
         name_a, name_b = files
     if len(a) != len(b):
-        raise InputError(
-            f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"
-        )
+        raise InputError(f"{name_b}: {len(b)} folds; expected {len(a)}, as {name_a} has")
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 

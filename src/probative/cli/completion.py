@@ -73,9 +73,8 @@ def shell_of(asked: str) -> str:
     shell = Path(os.environ.get("SHELL", "")).name if asked == "auto" else asked
     if shell not in SHELLS:
         found = f"{shell!r}" if shell else "no shell is known by SHELL"
-        raise InputError(
-            f"completion: {found}; expected one of {', '.join(SHELLS)}{suggestion(shell, SHELLS)}"
-        )
+        expected = f"{', '.join(SHELLS)}{suggestion(shell, SHELLS)}"
+        raise InputError(f"completion: {found}; expected one of {expected}")
     return shell
 
 

@@ -176,9 +176,7 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
         check_folder(folder)
         held = next((p for p in inputs if p != "-" and _same(Path(p).parent, folder)), None)
         if held is not None:
-            raise InputError(
-                f"--{name} holds the input {held}; expected a folder without inputs", folder
-            )
+            raise InputError(f"--{name} holds the input {held}; expected another folder", folder)
     kept = [*folders.values(), *(Path(path) for path in inputs if Path(path).is_dir())]
     taken: dict[str, str] = {}
     for name in _FILES:
@@ -186,11 +184,8 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
             target = _check_file(name, Path(values[name]), read, kept)
             other = taken.setdefault(os.path.normcase(target), name)
             if other != name:
-                raise InputError(
-                    f"cannot be both {_flag_of_path(other)} and {_flag_of_path(name)}; "
-                    f"expected two files",
-                    values[name],
-                )
+                both = f"{_flag_of_path(other)} and {_flag_of_path(name)}"
+                raise InputError(f"cannot be both {both}; expected two files", values[name])
 
 
 def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[Path]) -> Path:
@@ -207,11 +202,8 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
     endings = _ENDINGS.get(name)  # an option without endings never writes over a file
     if inside is not None and endings is not None and target.suffix.lower() not in endings:
-        raise InputError(
-            f"--{name} could write over a file of {inside}; expected a name ending in "
-            f"{' or '.join(endings)}",
-            path,
-        )
+        expected = f"a name ending in {' or '.join(endings)}"
+        raise InputError(f"--{name} could write over a file of {inside}; expected {expected}", path)
     return target
 
 
@@ -272,7 +264,6 @@ def _same(one: Path, other: Path) -> bool:
 
 # --- Where a page comes from: the command, the date, and digests of the files
 
-_WRITTEN = {"--html", "--figure", "-o", "--output", "--ledger", "--cache", "--resume"}
 _DIGEST_DIGITS = 12
 _MOST_FILES = 50  # listed
 _LARGEST_DIGESTED = 2**28  # bytes; larger files have no digest
@@ -287,7 +278,13 @@ def origin_of_command() -> Origin | None:
         return None
     words: Sequence[str] = context.find_root().meta.get("probative.words", ())
     shown = shlex.join(["probative", *map(_without_folders, words)])
-    found = list(dict.fromkeys(_read_files(words)))
+    found: list[Path] = []
+    options = [option for option in context.command.params if option.name != "ledger"]
+    for given in dict.fromkeys(_inputs(options, context.params)):
+        with suppress(OSError):  # NAME=FILE, which may be too long for a path
+            path = Path(given)
+            inside = sorted(path.iterdir()) if path.is_dir() else map(Path, find_paths(given))
+            found += [path] if path.is_file() else [own for own in inside if own.is_file()]
     files = tuple((path.name, _digest(path)) for path in found[:_MOST_FILES])
     more = len(found) - len(files)
     rest = ((f"{more:,} more files", ""),) if more > 0 else ()
@@ -298,23 +295,6 @@ def _without_folders(word: str) -> str:
     """Shorten the path in a word such as ``a/gold.conll`` or ``NAME=a/gold.conll``."""
     head, equals, path = word.rpartition("=")
     return f"{head}{equals}{Path(path).name}" if os.sep in path else word
-
-
-def _read_files(words: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that the words of a command name, alone, in folders or by patterns."""
-    before = ""
-    for word in words:
-        is_written = before in _WRITTEN or word.partition("=")[0] in _WRITTEN
-        before = word
-        for path in () if is_written else dict.fromkeys((word, word.rpartition("=")[2])):
-            with suppress(OSError):  # a word that is no path, such as a long list of names
-                place = Path(path)
-                if path and place.is_file():
-                    yield place
-                elif path and place.is_dir():
-                    yield from sorted(own for own in place.iterdir() if own.is_file())
-                elif any(sign in path for sign in "*?["):
-                    yield from (Path(own) for own in find_paths(path) if Path(own).is_file())
 
 
 def _digest(path: Path) -> str:

@@ -144,10 +144,8 @@ def label_map(text: str) -> tuple[tuple[str, str], ...]:
     """Read other names for labels: OLD=NEW, separated by commas."""
     pairs = [word.strip().partition("=") for word in text.split(",")]
     if not all(old.strip() and new.strip() for old, _, new in pairs):
-        raise click.BadParameter(
-            f"{_shorten(text)} is no list of OLD=NEW (an object of records whose keys are data: "
-            f"--open-map)"
-        )
+        expected = "OLD=NEW (records with keys that are data: --open-map)"
+        raise click.BadParameter(f"{_shorten(text)} is no list of {expected}")
     return tuple((old.strip(), new.strip()) for old, _, new in pairs)
 
 
@@ -214,11 +212,6 @@ def words_of(given: Options, *, of: type[Options]) -> list[str]:
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _reader(parser: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Return a function that reads text with a parser, and keeps values that are no text."""
-    return lambda value: parser(value) if isinstance(value, str) else value
 
 
 def as_command(command: str, function: Callable[..., Any], first: str = "") -> click.Command:
@@ -431,7 +424,8 @@ def _option(name: str, default: Any, spec: Option) -> click.Option:
     parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
     return click.Option(
         [*flags, name],
-        type=str if parser is None else _reader(parser),
+        # defaults are no text
+        type=str if parser is None else lambda v: parser(v) if isinstance(v, str) else v,
         metavar=spec.metavar,
         nargs=spec.words,
         multiple=spec.several or spec.words > 1,

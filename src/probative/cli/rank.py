@@ -143,9 +143,7 @@ def board(
     from probative.reporting.rank_report import board_document
 
     if out.html and Path(os.path.realpath(output)) in Path(os.path.realpath(out.html)).parents:
-        raise InputError(
-            "lies in the site, which is replaced as a whole; expected it elsewhere", out.html
-        )
+        raise InputError("lies in the site, which is replaced; expected it elsewhere", out.html)
     with progress("testing pairs", quiet=out.quiet) as report:
         places = (gold, submissions, output, cache)
         built = build_site(

@@ -135,9 +135,8 @@ def interval(
     else:
         missing = [name for name in ("tp", "fp", "fn") if cells[name] is None]
         if missing:
-            raise InputError(
-                f"--{missing[0]}: missing; expected --tp, --fp and --fn, or --counts FILE"
-            )
+            expected = "--tp, --fp and --fn, or --counts FILE"
+            raise InputError(f"--{missing[0]}: missing; expected {expected}")
         counts = Counts(**cells)
     names = given.metric or ("precision", "recall", "f1")
     intervals = [

@@ -74,11 +74,8 @@ class Corpus:
         present = {label for spans in self.spans for _, _, label in spans}
         for label in only:
             if label not in present:
-                raise InputError(
-                    f"has no span labelled {label!r}; there are {', '.join(sorted(present))}"
-                    + suggestion(label, present),
-                    self.name,
-                )
+                there = ", ".join(sorted(present)) + suggestion(label, present)
+                raise InputError(f"has no span labelled {label!r}; there are {there}", self.name)
         kept = [[span for span in own if not only or span[2] in only] for own in self.spans]
         if ignore_type:
             kept = [[(start, end, "_") for start, end, _ in own] for own in kept]
@@ -87,11 +84,8 @@ class Corpus:
     def check_size(self, m: int) -> None:
         """Refuse a corpus with fewer sentences than m repetitions need blocks."""
         if len(self) < number_of_blocks(m):
-            raise InputError(
-                f"has {len(self)} sentences; expected at least {number_of_blocks(m)}, one per "
-                f"block",
-                self.name,
-            )
+            expected = f"at least {number_of_blocks(m)}, one per block"
+            raise InputError(f"has {len(self)} sentences; expected {expected}", self.name)
 
     def groups(self, *, keep_documents: bool) -> NDArray[Any] | None:
         """Return the documents if they are to be kept whole, else None; refuse a corpus without."""
@@ -144,14 +138,10 @@ def read_corpus(
     if form in _COLUMNS and opened.options.task in (None, "entities"):
         return _tagged_corpus(opened, scheme, features)
     if features:
-        raise source.error(
-            f"features: column numbers apply to column files with tags, not to {form}"
-        )
+        raise source.error(f"features: {form} has no columns; expected a column file with tags")
     if form not in _IN_LINES or (form == "rows" and source.kind == "parquet"):
-        raise source.error(
-            f"is {FORMATS[form].title}; expected a corpus in lines: columns, segmented "
-            f"text, a list or table of labels, JSON lines"
-        )
+        expected = "columns, segmented text, a list or table of labels, JSON lines"
+        raise source.error(f"is {FORMATS[form].title}; expected a corpus in lines: {expected}")
     annotations = read(opened)
     if isinstance(annotations, Tagged) and IGNORED in annotations.names:
         raise source.error("has tokens without a tag (-100); expected a tag for each")
@@ -166,9 +156,7 @@ def read_corpus(
         lines = [line for line in lines if line.strip()]
         above = len(lines) - len(annotations)
         if above not in (0, 1):
-            raise source.error(
-                f"has {len(lines)} lines for {len(annotations)} items; expected one item per line"
-            )
+            raise source.error(f"has {len(lines)} lines; expected {len(annotations)}, one per item")
         header, rows = b"".join(lines[:above]), lines[above:]
         content = rows, _values(annotations), annotations.units, annotations.notes
         return Corpus(source.name, "labels", form, *content, source, rows.__getitem__, header)
@@ -196,9 +184,7 @@ def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -
         columns = []  # from 1
         for column in features:
             if not 1 <= column <= shape.width:
-                raise source.error(
-                    f"there is no column {column} for features; expected 1 to {shape.width}"
-                )
+                raise source.error(f"has no column {column} for features; there are {shape.width}")
             codes, values = column_of(shape, column - 1)
             names = [value.decode("utf-8", "replace") for value in values]
             columns.append([names[code] for code in codes.tolist()])
@@ -226,9 +212,7 @@ def write_folds(
     """Write training and validation files of 2m folds into a new folder; return the manifest."""
     target = Path(folder)
     if corpus.source is None or corpus.raw is None:
-        raise InputError(
-            "cannot be split into files; expected a corpus in a text file", corpus.name
-        )
+        raise InputError("cannot be split; expected a corpus in a text file", corpus.name)
     groups = corpus.groups(keep_documents=keep_documents)
     corpus.check_size(m)
     encoding = (reading or {}).get("encoding")
@@ -240,8 +224,7 @@ def write_folds(
             same = False
         if not same:
             raise InputError(
-                f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such "
-                "as utf-8, latin-1, gb18030"
+                f"encoding: {encoding!r} cannot encode this corpus; expected one such as utf-8"
             )
     with failing_as("cannot be used", target):
         target.mkdir(parents=True, exist_ok=True)
@@ -288,6 +271,7 @@ def write_folds(
 def read_manifest(folder: Path | str) -> dict[str, Any]:
     """Read the manifest of a folder that `write_folds` made; refuse changed files."""
     path = Path(folder) / _MANIFEST
+    expected = "the file that 'probative split' wrote"
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         _check_manifest(manifest)
@@ -295,24 +279,16 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
             validation = fold["validation"]
             file = path.parent / validation["file"]
             if hashlib.sha256(file.read_bytes()).hexdigest() != validation["sha256"]:
-                raise InputError(
-                    "was changed since the folds were made (its checksum differs); expected the "
-                    "file that 'probative split' wrote",
-                    file,
-                )
+                raise InputError(f"was changed since then; expected {expected}", file)
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror}); expected a folder that 'probative split' wrote",
-            error.filename or path,
-        ) from None
+        found = f"cannot be read ({error.strerror}); expected {expected}"
+        raise InputError(found, error.filename or path) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, InputError) and error.path:
             raise
         why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(
-            f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
-            path,
-        ) from None
+        found = f"is no manifest of folds ({why:.100})"
+        raise InputError(f"{found}; expected {expected}", path) from None
     return dict(manifest)
 
 
@@ -416,11 +392,8 @@ def _in_order(
                 raise InputError(f"{error} {near}") from None
             raise InputError("belongs to no fold", file)
         if number in placed:
-            raise InputError(
-                f"has the text of fold {number + 1}, as {placed[number][0]} has; expected one "
-                f"file per fold",
-                file,
-            )
+            same = f"has the text of fold {number + 1}, as {placed[number][0]} has"
+            raise InputError(f"{same}; expected one file per fold", file)
         placed[number] = (file, annotations)
     return [placed[number][1] for number in range(len(golds))]
 
@@ -448,9 +421,6 @@ def _labels_of(gold: Labels, path: Path, file: str, options: Options) -> Labels:
     if not isinstance(answer, Labels) or not isinstance(predicted, Labels):
         raise InputError("holds no labels", file)
     if _values(answer) != _values(gold):
-        raise InputError(
-            f"does not repeat the labels of {path.name}; expected the lines of that file with a "
-            f"predicted column",
-            file,
-        )
+        expected = "expected the lines of that file with a predicted column"
+        raise InputError(f"does not repeat the labels of {path.name}; {expected}", file)
     return predicted

@@ -113,7 +113,7 @@ class _Fits:
         except TerminatedWorkerError:
             raise InputError(
                 "a process that trained a model ended by itself (killed, crashed, or out of "
-                "memory); expected models that fit into memory, or fewer jobs at once"
+                "memory); expected smaller models, or fewer jobs at once"
             ) from None
         except (PicklingError, BrokenProcessPool) as error:
             raise InputError(
@@ -209,10 +209,8 @@ class LabelTask:
             strange = [i for i, name in enumerate(names) if name not in self.classes]
             if strange:
                 place = int(np.argmax(np.isin(codes, strange)))
-                raise InputError(
-                    f"predicts {labels[place]!r:.40} for instance {place + 1}; expected a class of "
-                    f"y ({_first_classes(self.classes)})"
-                )
+                odd = f"{labels[place]!r:.40} for instance {place + 1}"
+                raise InputError(f"predicts {odd}; expected one of {_first_classes(self.classes)}")
         return labels
 
     def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
@@ -280,10 +278,8 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
         return LabelTask(positive_label(classes), classes)
     _, (wanted,) = labels_in("positive", [positive])
     if wanted not in classes:
-        raise InputError(
-            f"positive: no instance has the class {positive!r}; expected one of "
-            f"{_first_classes(classes)}"
-        )
+        expected = f"expected one of {_first_classes(classes)}"
+        raise InputError(f"positive: no instance has the class {positive!r}; {expected}")
     return LabelTask(wanted, classes)
 
 
@@ -296,9 +292,7 @@ def _first_classes(classes: Sequence[str]) -> str:
 def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, str]]:
     """Return the distinct spans of a sentence, sorted; refuse spans outside of it."""
     if isinstance(spans, (str, bytes)) or not isinstance(spans, Iterable):
-        raise InputError(
-            f"sentence {number}: {spans!r:.40}; expected a list of spans (start, end, label)"
-        )
+        raise InputError(f"sentence {number}: {spans!r:.40}; expected spans (start, end, label)")
     distinct = set()
     for span in spans:
         try:
@@ -309,10 +303,8 @@ def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, 
         except (TypeError, ValueError):
             inside = False
         if not inside:
-            raise InputError(
-                f"sentence {number}: span {span!r:.60}; expected (start, end, label) with whole "
-                f"numbers 0 <= start < end <= {length}"
-            )
+            expected = f"(start, end, label) with whole numbers 0 <= start < end <= {length}"
+            raise InputError(f"sentence {number}: span {span!r:.60}; expected {expected}")
     return sorted(distinct)
 
 
@@ -406,10 +398,8 @@ def compare_models(
             raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
         for method in ("fit", "predict"):
             if not callable(getattr(model, method, None)):
-                raise InputError(
-                    f"{parameter}: {type(model).__name__} has no {method}; expected an object with "
-                    f"fit and predict"
-                )
+                found = f"{parameter}: {type(model).__name__} has no {method}"
+                raise InputError(f"{found}; expected an object with fit and predict")
     check_jobs(n_jobs)
     test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
     test_options |= {"beta": beta, "weight": weight}
@@ -479,25 +469,25 @@ def judge_folds(
     *,
     names: tuple[str, str],
     weight: Any = "effective",
+    beta: float = 1.0,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    level: float = 0.95,
     **known: Any,
 ) -> ModelComparison:
-    """Compare two models by the cases of their folds; `known` are fields and options of tests."""
+    """Compare two models by the cases of their folds; `known` are other fields of the result."""
     from probative.inference import crossval
     from probative.inference.bayes import bayes_test
 
-    test_options = {k: known.pop(k) for k in ("rope", "prior", "level", "beta") if k in known}
+    shape: dict[str, Any] = {"beta": beta, "prior": prior}
+    how = {**shape, "weight": weight, "rope": rope, "level": level}
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:
-        test = bayes_test(list(paired), metric=metric, weight=weight, **test_options)
-        adjusted.append(
-            crossval.with_training_variance(test, paired, weight, test_options.get("beta", 1.0))
-        )
-        tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
-    shape: dict[str, Any] = {
-        key: test_options[key] for key in ("prior", "beta") if key in test_options
-    }
-    shape |= {"weights": tuple(dict.fromkeys((weight, "averaged")))}
+        test = bayes_test(list(paired), metric=metric, **how)
+        adjusted.append(crossval.with_training_variance(test, paired, weight, beta))
+        tests += [test, bayes_test(a, b, metric, **how)]
+    shape["weights"] = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],
         b=names[1],

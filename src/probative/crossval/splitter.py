@@ -215,10 +215,8 @@ def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> _Strata:
         return none if labels is None else _classes(labels, most=n // n_blocks) or none
     matrix, names = _matrix(regularize)
     if matrix.shape[:1] != (n,) or matrix.ndim > 2:
-        raise InputError(
-            f"regularize: shape {matrix.shape}; expected a class or a row of counts of strata per "
-            f"instance, and there are {n}"
-        )
+        expected = f"a class or a row of counts for each of the {n} instances"
+        raise InputError(f"regularize: shape {matrix.shape}; expected {expected}")
     if matrix.ndim == 1:
         strata = _classes(matrix, most=_MOST_CLASSES)
         if strata is None:
@@ -443,9 +441,8 @@ class BlockRegularizedCV:
             raise InputError(f"groups: shape {names.shape}; expected one per instance, ({n},)")
         distinct, group = np.unique(names, return_inverse=True)
         if len(distinct) < n_blocks:
-            raise InputError(
-                f"groups: {len(distinct)} groups; expected at least {n_blocks}, one per block"
-            )
+            expected = f"at least {n_blocks}, one per block"
+            raise InputError(f"groups: {len(distinct)} groups; expected {expected}")
         return strata, group.reshape(-1)
 
 
@@ -463,6 +460,5 @@ def _generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except Exception:  # NumPy raises several types of error for invalid seeds
-        raise InputError(
-            f"random_state: {shown(random_state)} is not a seed or a generator of NumPy"
-        ) from None
+        expected = "a seed or a generator of NumPy"
+        raise InputError(f"random_state: {shown(random_state)} is not {expected}") from None

@@ -72,11 +72,13 @@ def _built(kind: str, text: str, parameter: str) -> Any:
             from probative.learners.crf import CRFChunker
 
             return CRFChunker(scheme, **options)
-        from probative.learners.bigru import BiGRUSegmenter
         from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
 
-        segmenter = BiGRUSegmenter(**options) if kind == "bigru" else MaxMatchSegmenter()
-        return SegmentingChunker(segmenter)
+        if kind == "maxmatch":
+            return SegmentingChunker(MaxMatchSegmenter())
+        from probative.learners.bigru import BiGRUSegmenter
+
+        return SegmentingChunker(BiGRUSegmenter(**options))
     except InputError as error:
         raise InputError(f"{parameter}: {error}") from None
 

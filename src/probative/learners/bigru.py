@@ -9,22 +9,32 @@ here" and "none does".
 from __future__ import annotations
 
 import time
+from base64 import b64decode, b64encode
 from collections import Counter
-from dataclasses import dataclass
+from contextlib import contextmanager
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from probative._validation import open_probability, positive, whole_number
+from probative._validation import one_of, open_probability, positive, whole_number
 from probative.errors import InputError
+from probative.files import open_sealed, seal, write_whole
 from probative.learners.words import SPACES, beginnings, check_texts, split, without_spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    Vocabulary = list[dict[str, int]]  # numbers of uni-, bi- and trigrams; 0 is unknown
+    Sentence = tuple[NDArray[np.int64], NDArray[np.int64]]  # n-grams of every character, and labels
+
+try:
+    import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
+except ImportError:
+    raise InputError("the network needs PyTorch: pip install 'probative[neural]'") from None
 
 
 # --- Vocabulary of character n-grams
@@ -32,43 +42,27 @@ if TYPE_CHECKING:
 _BEFORE, _AFTER = "\x02", "\x03"  # padding outside the text
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The numbers of known uni-, bi- and trigrams, one dictionary per length; 0 is unknown."""
+def vocabulary_of(texts: Iterable[str], *, least: int) -> Vocabulary:
+    """Number the n-grams that occur at least `least` times."""
+    seen: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+    for text in texts:
+        for counter, grams in zip(seen, _ngrams(text), strict=True):
+            counter.update(grams)
+    return numbered([[gram for gram, n in own.items() if n >= least] for own in seen])
 
-    numbers: tuple[dict[str, int], ...]
 
-    @property
-    def sizes(self) -> list[int]:
-        """Return the number of entries of each length, including the unknown one."""
-        return [len(known) + 1 for known in self.numbers]
+def numbered(lists: Iterable[Iterable[str]]) -> Vocabulary:
+    """Return the vocabulary with these n-grams, a list of each length."""
+    return [{gram: i for i, gram in enumerate(grams, start=1)} for grams in lists]
 
-    @classmethod
-    def of(cls, texts: Iterable[str], *, least: int) -> Self:
-        """Collect the n-grams that occur at least `least` times."""
-        seen: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
-        for text in texts:
-            for counter, grams in zip(seen, _ngrams(text), strict=True):
-                counter.update(grams)
-        return cls.from_lists([[g for g, n in c.items() if n >= least] for c in seen])
 
-    def encode(self, text: str) -> NDArray[np.int64]:
-        """Return the numbers of the three n-grams of every character."""
-        columns = [
-            [known.get(gram, 0) for gram in grams]
-            for known, grams in zip(self.numbers, _ngrams(text), strict=True)
-        ]
-        return np.array(columns, dtype=np.int64).T
-
-    def to_lists(self) -> list[list[str]]:
-        """Return the n-grams in the order of their numbers."""
-        return [list(known) for known in self.numbers]
-
-    @classmethod
-    def from_lists(cls, lists: Any) -> Self:
-        """Return the vocabulary with these n-grams."""
-        one, two, three = ({gram: i for i, gram in enumerate(grams, start=1)} for grams in lists)
-        return cls((one, two, three))
+def encode(text: str, vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Return the numbers of the three n-grams of every character."""
+    columns = [
+        [known.get(gram, 0) for gram in grams]
+        for known, grams in zip(vocabulary, _ngrams(text), strict=True)
+    ]
+    return np.array(columns, dtype=np.int64).T
 
 
 def _ngrams(text: str) -> tuple[Iterable[str], list[str], list[str]]:
@@ -76,6 +70,140 @@ def _ngrams(text: str) -> tuple[Iterable[str], list[str], list[str]]:
     before, after = _BEFORE + text[:-1], text[1:] + _AFTER
     pairs = [a + b for a, b in zip(before, text, strict=True)] if text else []
     return text, pairs, [pair + c for pair, c in zip(pairs, after if text else "", strict=True)]
+
+
+# --- The network
+
+_MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
+
+
+@contextmanager
+def seeded(seed: int, device: str) -> Iterator[Any]:
+    """Yield the device to compute on; seed PyTorch inside without changing its global state."""
+    one_of("device", device.split(":")[0], ("auto", "cpu", "cuda"))
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device != "cpu" and not torch.cuda.is_available():
+        raise InputError(f"device: {device!r}, but PyTorch finds no such device; expected cpu")
+    with torch.random.fork_rng(devices=[device] if device != "cpu" else []):
+        torch.manual_seed(seed)
+        yield torch.device(device)
+
+
+def described(device: Any) -> str:
+    """Describe a device."""
+    if device.type == "cuda":
+        return f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}"
+    return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
+
+
+def create(vocabulary: Sequence[dict[str, int]], parameters: dict[str, Any], device: Any) -> Any:
+    """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
+    dimensions, hidden = parameters["dimensions"], parameters["hidden"]
+    width = len(vocabulary) * dimensions
+    net = torch.nn.ModuleDict(
+        {
+            "embeddings": torch.nn.ModuleList(
+                torch.nn.Embedding(len(known) + 1, dimensions) for known in vocabulary
+            ),
+            "rightward": torch.nn.GRU(width, hidden),
+            "leftward": torch.nn.GRU(width, hidden),
+            "output": torch.nn.Linear(2 * hidden, 2),
+        }
+    )
+    for embedding in net["embeddings"]:
+        torch.nn.init.normal_(embedding.weight, std=0.1)
+    net.dropout = parameters["dropout"]
+    return net.to(device)
+
+
+def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
+    """Return two numbers per character, sentence after sentence."""
+    # Only the GRU sees padding, which follows the sentence in both directions and changes nothing.
+    # (On the CPU the gradient of PyTorch's own packed sequences takes several times as long.)
+    device = net["output"].weight.device
+    ngrams = torch.from_numpy(np.concatenate([numbers for numbers, _ in sentences])).to(device)
+    lengths = np.array([len(labels) for _, labels in sentences])
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    vectors = torch.cat([layer(ngrams[:, i]) for i, layer in enumerate(net["embeddings"])], dim=1)
+    vectors = _dropped(net, vectors, sentence)
+    states = [
+        _read(net[name], vectors, lengths, sentence, backwards=backwards)
+        for name, backwards in (("rightward", False), ("leftward", True))
+    ]
+    return net["output"](_dropped(net, torch.cat(states, dim=1), sentence))
+
+
+def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: bool) -> Any:
+    """Run a GRU over the sentences in one direction; return one state per character."""
+    start = np.cumsum(lengths) - lengths
+    step = np.arange(lengths.sum()) - start[sentence]
+    if backwards:
+        step = lengths[sentence] - 1 - step
+    place = step * len(lengths) + sentence  # row of every character in the padded table
+    padded = np.zeros(lengths.max() * len(lengths), dtype=np.int64)
+    padded[place] = np.arange(len(place))
+    device = vectors.device
+    table = vectors.index_select(0, torch.from_numpy(padded).to(device))
+    states, _ = gru(table.view(-1, len(lengths), vectors.shape[1]))
+    return states.flatten(0, 1).index_select(0, torch.from_numpy(place).to(device))
+
+
+def _dropped(net: Any, values: Any, sentence: Any) -> Any:
+    """Drop the same inputs at all characters of a sentence."""
+    if not net.training or not net.dropout:
+        return values
+    kept = torch.rand(int(sentence[-1]) + 1, values.shape[1], device=values.device) >= net.dropout
+    scaled = kept / (1 - net.dropout)
+    return values * scaled.index_select(0, torch.from_numpy(sentence).to(values.device))
+
+
+def train(net: Any, adam: Any, plan: Any, batches: Sequence[Sequence[Sentence]]) -> float:
+    """Train on the batches once; return the mean loss per position."""
+    net.train()
+    total, positions = torch.zeros((), device=net["output"].weight.device), 0
+    for sentences in batches:
+        summed, number = _summed_loss(net, sentences)
+        adam.zero_grad()
+        (summed / number).backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), _MOST_GRADIENT_NORM)
+        adam.step()
+        plan.step()
+        total += summed.detach()
+        positions += number
+    return float(total) / positions
+
+
+def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
+    """Return the mean loss per position; NaN without positions."""
+    net.eval()
+    with torch.inference_mode():
+        losses = [_summed_loss(net, sentences) for sentences in batches]
+    positions = sum(number for _, number in losses)
+    return sum(float(summed) for summed, _ in losses) / positions if positions else float("nan")
+
+
+def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
+    """Return the total cross-entropy of all decisions, and their number."""
+    outputs = _logits(net, sentences)
+    labels = np.concatenate([known for _, known in sentences])
+    summed = torch.nn.functional.cross_entropy(
+        outputs, torch.from_numpy(labels).to(outputs.device), ignore_index=-1, reduction="sum"
+    )
+    return summed, int((labels >= 0).sum())
+
+
+def probabilities(net: Any, sentences: Sequence[Sentence]) -> list[NDArray[np.float64]]:
+    """Return the probability that a word begins, for every character of every sentence."""
+    net.eval()
+    with torch.inference_mode():
+        begins = torch.softmax(_logits(net, sentences).double(), dim=1)[:, 1].cpu().numpy()
+    return np.split(begins, np.cumsum([len(labels) for _, labels in sentences])[:-1])
+
+
+def weights(net: Any) -> dict[str, Any]:
+    """Return a copy of the weights."""
+    return {name: value.detach().clone() for name, value in net.state_dict().items()}
 
 
 # --- The segmenter
@@ -100,7 +228,7 @@ class _Epoch(NamedTuple):
 
 
 class BiGRUSegmenter:
-    """Segment words with a bidirectional recurrent network."""
+    """Segment words with a bidirectional recurrent"""
 
     def __init__(
         self,
@@ -132,7 +260,7 @@ class BiGRUSegmenter:
         self.device = device
         self.history: list[_Epoch] = []  # of the last training
         self.computed_on: str | None = None  # the device of the last training in words
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary: Vocabulary = []
         self._network: Any = None
 
     def __repr__(self) -> str:
@@ -153,8 +281,6 @@ class BiGRUSegmenter:
         report: Callable[[_Epoch], None] = lambda epoch: None,
     ) -> Self:
         """Train on lists of words and their texts with spaces; `development` chooses the epoch."""
-        from probative.learners import bigru_network as network
-
         words = [list(sentence) for sentence in sentences]
         raw = check_texts(words, texts)
         rng = np.random.default_rng(self.seed)
@@ -167,7 +293,7 @@ class BiGRUSegmenter:
         else:
             dev_words = [list(sentence) for sentence in development]
             dev_raw = check_texts(dev_words, development_texts, "development_texts")
-        self._vocabulary = Vocabulary.of((self._seen(text) for text in raw), least=self.min_count)
+        self._vocabulary = vocabulary_of(map(self._seen, raw), least=self.min_count)
         training, choosing = (
             [one for one in self._encode(*side) if (one[1] >= 0).any()]  # with a decision
             for side in ((raw, words), (dev_raw, dev_words))
@@ -175,9 +301,9 @@ class BiGRUSegmenter:
         if not training:
             raise InputError("sentences: none has two characters; expected something to split")
         self.history = []
-        with network.seeded(self.seed, self.device) as device:
-            self.computed_on = network.described(device)
-            self._network = network.create(self._vocabulary.sizes, self._parameters(), device)
+        with seeded(self.seed, self.device) as device:
+            self.computed_on = described(device)
+            self._network = create(self._vocabulary, self._parameters(), device)
             self._train(training, choosing, rng, report)
         return self
 
@@ -189,40 +315,38 @@ class BiGRUSegmenter:
         report: Callable[[_Epoch], None],
     ) -> None:
         """Train all epochs and keep the weights with the lowest development loss."""
-        from probative.learners import bigru_network as network
-
         steps = self.epochs * -(-len(training) // self.batch_size)
-        optimiser = network.optimiser(self._network, self.learning_rate, steps)
+        net, rate = self._network, self.learning_rate
+        adam = torch.optim.Adam(net.parameters(), lr=rate)
+        plan = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 10)
         in_order = _by_length(choosing, range(len(choosing)), self.batch_size)
-        lowest, best = float("inf"), network.weights(self._network)
+        lowest, best = float("inf"), weights(net)
         for number in range(1, self.epochs + 1):
             start = time.perf_counter()
             batches = _shuffled(training, self.batch_size, rng)
-            loss = network.train(self._network, optimiser, _chosen(training, batches))
-            development_loss = network.loss(self._network, _chosen(choosing, in_order))
+            trained = train(net, adam, plan, _chosen(training, batches))
+            validated = loss(net, _chosen(choosing, in_order))
             # without a development loss, keep the last epoch
-            if development_loss < lowest or not np.isfinite(development_loss):
-                lowest, best = development_loss, network.weights(self._network)
+            if validated < lowest or not np.isfinite(validated):
+                lowest, best = validated, weights(net)
             seconds = time.perf_counter() - start
-            self.history.append(_Epoch(number, self.epochs, loss, development_loss, seconds))
+            self.history.append(_Epoch(number, self.epochs, trained, validated, seconds))
             report(self.history[-1])
-        self._network.load_state_dict(best)
+        net.load_state_dict(best)
 
     def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return the probability of a boundary for each inner position of each text."""
-        if self._vocabulary is None or self._network is None:
+        if self._network is None:
             raise InputError("this segmenter is not trained; expected fit() or load() first")
-        from probative.learners import bigru_network as network
-
         texts = list(texts)
         encoded = self._encode(texts, None)
-        probabilities: list[Any] = [np.empty(0)] * len(texts)
+        found: list[Any] = [np.empty(0)] * len(texts)
         filled = [i for i, (_, labels) in enumerate(encoded) if len(labels)]
         for batch in _by_length(encoded, filled, self.batch_size):
-            rows = network.probabilities(self._network, [encoded[i] for i in batch])
+            rows = probabilities(self._network, [encoded[i] for i in batch])
             for i, row in zip(batch, rows, strict=True):
-                probabilities[i] = row[encoded[i][1] >= 0]
-        return probabilities
+                found[i] = row[encoded[i][1] >= 0]
+        return found
 
     def predict(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text, split where a boundary is more probable than none."""
@@ -232,28 +356,31 @@ class BiGRUSegmenter:
 
     def save(self, path: Path | str) -> None:
         """Write the trained segmenter to a file, atomically."""
-        if self._vocabulary is None or self._network is None:
+        if self._network is None:
             raise InputError("this segmenter is not trained; expected fit() before save()")
-        from probative.learners import bigru_network as network
-
-        network.save(path, self._network, self._parameters(), self._vocabulary.to_lists())
+        arrays = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
+        content = {
+            "parameters": self._parameters(),
+            "ngrams": [list(known) for known in self._vocabulary],
+            "weights": {name: b64encode(own.tobytes()).decode() for name, own in arrays.items()},
+        }
+        write_whole(path, seal(content))
 
     @classmethod
     def load(cls, path: Path | str, *, device: str = "auto") -> Self:
         """Read a segmenter that `save` wrote; nothing in the file is executed."""
-        from probative.learners import bigru_network as network
-
-        parameters, lists, weights = network.read(path)
+        expected = "expected a file that save() wrote"
+        content = open_sealed(path, expected)
         try:
-            segmenter = cls(**parameters, device=device)
-            segmenter._vocabulary = Vocabulary.from_lists(lists)
-            with network.seeded(0, device) as where:
-                net = network.create(segmenter._vocabulary.sizes, parameters, where)
-            net.load_state_dict(weights)
-        except (TypeError, ValueError, KeyError, RuntimeError, AttributeError):
-            raise InputError(
-                "is a damaged segmenter; expected one that save() wrote", path
-            ) from None
+            segmenter = cls(**content["parameters"], device=device)
+            segmenter._vocabulary = numbered(content["ngrams"])
+            with seeded(0, device) as where:
+                net = create(segmenter._vocabulary, segmenter._parameters(), where)
+            for name, value in net.state_dict().items():
+                numbers = np.frombuffer(b64decode(content["weights"][name]), dtype=np.float32)
+                value.copy_(torch.from_numpy(numbers.copy()).view_as(value))
+        except (TypeError, ValueError, KeyError, RuntimeError):
+            raise InputError(f"is no saved segmenter; {expected}", path) from None
         segmenter._network = net
         return segmenter
 
@@ -267,7 +394,6 @@ class BiGRUSegmenter:
         """Return for each text its n-grams, and one label per character."""
         # 1 if a word begins there, 0 if none does or it is unknown, and -1 if there is no decision
         # (spaces, and the first character of the text)
-        assert self._vocabulary is not None  # noqa: S101  # for the type checker
         rows = []
         for number, text in enumerate(texts):
             seen = self._seen(text)
@@ -276,7 +402,7 @@ class BiGRUSegmenter:
             labels[inner[1:]] = 0
             if words is not None:
                 labels[inner[beginnings(map(without_spaces, words[number]))[:-1]]] = 1
-            rows.append((self._vocabulary.encode(seen), labels))
+            rows.append((encode(seen, self._vocabulary), labels))
         return rows
 
 

@@ -76,9 +76,7 @@ class _ColumnBlanks:
         self.shape = shape = opened.layout
         token = shape.token_column
         if token is None and is_output:
-            raise opened.source.error(
-                "holds tags and no tokens; expected the tokens of the pool in a file of their own"
-            )
+            raise opened.source.error("holds tags and no tokens; expected a file with the tokens")
         token = token or 0
         if shape.width > 1 and share_of_tags(shape, token) > 0.5:
             raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
@@ -134,9 +132,7 @@ def _kept(opened: Input, column: int | str) -> int:
     asked = opened.options.tag_column
     tagged = isinstance(asked, int) and place == place_of(asked)
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
-        raise source.error(
-            f"column {column} holds tags, which annotators must not see; expected others for keep="
-        )
+        raise source.error(f"column {column} holds tags, which annotators must not see (keep=)")
     return place
 
 
@@ -163,8 +159,7 @@ class _TableBlanks:
     answer: str  # the column that annotators fill in
     part_of_row: NDArray[Any] | None = None  # sentence or unit of every row, if several share one
     delimiter: str = ","
-    # the text or the tokens of every row, if a row is a sentence
-    sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
+    text: Text | None = field(default=None, repr=False)  # if a row is a sentence
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -210,15 +205,9 @@ def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableB
     part_of_row = None  # if rows are tokens, or items of units
     if pool.task == "entities":
         if len(rows) != side.text.n_tokens:
-            raise source.error(
-                f"{len(rows)} rows, but the outputs have {side.text.n_tokens} tokens; expected "
-                "the same number"
-            )
+            raise source.error(f"{len(rows)} rows; expected {side.text.n_tokens}, one per token")
         if unit not in kept and not any(n.lower().startswith(("sent", "sid")) for n in kept):
-            raise source.error(
-                "only empty lines separate sentences, and a table has none; expected a column of "
-                "sentences, or columns (CoNLL)"
-            )
+            raise source.error("has no column of sentences; expected one, or columns (CoNLL)")
         part_of_row = side.text.sentence
     elif len(rows) == len(side):
         part_of_row = side.units
@@ -253,14 +242,9 @@ def _visible(
     asked = [str(column) for column in keep]
     for name in asked:
         if name not in names:
-            raise source.error(
-                f"there is no column {name!r}; expected one of {listed(list(names))} for keep="
-            )
+            raise source.error(f"there is no column {name!r}; expected one of {listed([*names])}")
         if name in labels or plain_name(name) in PREDICTED_NAMES:
-            raise source.error(
-                f"column {name!r} holds labels, which annotators must not see; expected others "
-                f"for keep="
-            )
+            raise source.error(f"column {name!r} holds labels; expected others for keep=")
     # columns that hold or identify a text and cannot be a system's output
     safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
     kept = [n for n in names if n in asked or (n in safe and n not in labels)]
@@ -272,10 +256,8 @@ def _visible(
 
     shown = [n for n in names if n in (*asked, *sure) or (n in kept and is_plain(n))]
     if not kept or not shown:
-        raise source.error(
-            f"no column of texts or ids is known among {listed(list(names))}; expected keep= with "
-            "the columns for annotators"
-        )
+        known = listed(list(names))
+        raise source.error(f"no column of texts or ids is known among {known}; expected keep=")
     places = [names.index(name) for name in shown]
     return shown, [[row[place] for place in places] for row in rows]
 
@@ -319,26 +301,22 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
 
     rows = [[shown(cell) for cell in row] for row in cells]
     texts = [words(record) for record in records]
-    form = "rows" if tagged else "jsonl"
-    return _TableBlanks("jsonl", form, names, rows, answer, sentences=texts)
+    first = np.cumsum([0, *map(len, texts)])
+    form, text = "rows" if tagged else "jsonl", Text(source.name, first, sentences=texts)
+    return _TableBlanks("jsonl", form, names, rows, answer, text=text)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
     """Read texts, one per line, as a table with a column for the label; refuse an output."""
     if is_output:
-        raise InputError(
-            "holds labels and no texts; expected the texts of the pool, one per line, or a table",
-            path,
-        )
+        raise InputError("holds labels and no texts; expected the texts, one per line", path)
     source = load(path, encoding=pool.reading.encoding)
     lines = source.data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
     tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
     kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
-    blanks = _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
-    _same_number(blanks, pool, str(path), "lines")
-    return blanks
+    return _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
 
 
 def _open_documents(
@@ -369,9 +347,10 @@ def _open_documents(
         raise InputError("keep: there are no other columns; expected it left out", path)
     if {*held} != order.keys() or len(held) != len(order):
         odd = next((name for name in [*held, *order] if (name in order) != (name in held)), held[0])
+        odd = odd.replace(KEY_BORDER, ", ")
         raise InputError(
-            f"{len(held):,} documents, but the outputs have {len(order):,} (look at "
-            f"{odd.replace(KEY_BORDER, ', ')!r}); expected the same, each once",
+            f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r}); "
+            "expected the same, each once",
             path,
         )
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
@@ -398,26 +377,23 @@ def open_blanks(
         return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
-        return _open_lines(path, pool, is_output=bool(same))
+        blanks: Blanks = _open_lines(path, pool, is_output=bool(same))
+        _same_text(blanks, pool, str(path))
+        return blanks
     options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
     opened = open_input(path, options)
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
-        raise opened.source.error(
-            f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
-        )
+        raise opened.source.error(f"is Parquet; expected the pool as {expected}")
     if form in ("columns", "conllu"):
-        blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
+        blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
         blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
         blanks = _open_objects(opened, keep, tagged=form == "rows")
     else:
-        raise InputError(
-            f"is {FORMATS[form].title}, but samples are not written as that; expected the text of "
-            f"the pool as {_WRITTEN}",
-            path,
-        )
+        found = f"is {FORMATS[form].title}, but samples are not written as that"
+        raise InputError(f"{found}; expected the text of the pool as {_WRITTEN}", path)
     _same_text(blanks, pool, str(path))
     return blanks
 
@@ -440,38 +416,25 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
     """Refuse a pool whose text differs from that of the outputs."""
-    _same_number(blanks, pool, name, "rows" if isinstance(blanks, _TableBlanks) else "sentences")
+    part, number = "row" if isinstance(blanks, _TableBlanks) else "sentence", len(pool.unit_of_part)
+    if blanks.n_parts != number:
+        found = f"{blanks.n_parts} {part}s, but the outputs have {number}"
+        raise InputError(f"{found}; expected the same text", name)
     side: Any = pool.sides[0]
     text = side.text if pool.task == "entities" else side.aligned
-    if isinstance(blanks, _ColumnBlanks):
-        if isinstance(text, Text):
+    if isinstance(text, Text) and blanks.text is not None:
+        if text.sentences is not None or part == "sentence":
             align(blanks.text, text, by=pool.reading.align_by)
-        return
-    if blanks.sentences is not None and isinstance(text, Text) and text.sentences is not None:
-        lengths = [len(sentence) for sentence in blanks.sentences]
-        first = np.concatenate([[0], np.cumsum(lengths)])
-        align(Text(name, first, sentences=blanks.sentences), text, by=pool.reading.align_by)
-    # the first column that holds only identifiers
-    column = next((n for n in blanks.names if n and _ID.fullmatch(plain_name(n))), None)
-    if isinstance(text, RowIds) and column is not None and column == text.column:
-        mine = (str(row[blanks.names.index(column)]) for row in blanks.rows)
-        theirs = (text.names[code] for code in text.codes)
-        for number, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
+    elif isinstance(text, RowIds) and isinstance(blanks, _TableBlanks):
+        # the first column that holds only identifiers
+        names = blanks.names
+        place = next((i for i, n in enumerate(names) if n and _ID.fullmatch(plain_name(n))), -1)
+        same = place >= 0 and names[place] == text.column
+        for number, row in enumerate(blanks.rows if same else (), start=1):
+            own, their = str(row[place]), text.names[text.codes[number - 1]]
             if own != their:
-                raise InputError(
-                    f"row {number} has {column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
-                    f"expected the same rows in the same order",
-                    name,
-                )
-
-
-def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
-    """Refuse a pool with another number of parts than the outputs."""
-    number = len(pool.unit_of_part)
-    if blanks.n_parts != number:
-        raise InputError(
-            f"{blanks.n_parts} {what}, but the outputs have {number}; expected the same text", name
-        )
+                found = f"row {number} has {text.column} {own[:40]!r}, but {their[:40]!r}"
+                raise InputError(f"{found} in the outputs; expected the same order", name)
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
@@ -580,10 +543,8 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     if side.origin is not None and side.origin.form == design.written.get("format"):
         _refuse_blanks(given, design)
     if side.task != pool.task:
-        raise InputError(
-            f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample",
-            given if is_path(given) else None,
-        )
+        found = f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample"
+        raise InputError(found, given if is_path(given) else None)
     return side
 
 
@@ -596,10 +557,8 @@ def _refuse_blanks(given: Any, design: Design) -> None:
     except InputError:  # another kind of file: reading it raises its own error
         return
     if blank:
-        what = "token" if design.written.get("format") == "columns" else "row"
-        raise InputError(
-            f"{counted(blank, what)} without a label; expected a label for each", given
-        )
+        found = counted(blank, "token" if design.written.get("format") == "columns" else "row")
+        raise InputError(f"{found} without a label; expected a label for each", given)
 
 
 def _find(

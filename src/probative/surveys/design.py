@@ -20,7 +20,7 @@ from probative._version import __version__
 from probative.errors import InputError
 from probative.files import write_whole
 from probative.reading.inputs import is_path
-from probative.reading.source import unreadable
+from probative.reading.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -223,27 +223,16 @@ def read_design(path: Path | str) -> Design:
     """
     if not isinstance(path, (str, Path)):
         raise InputError(f"path: {shown(path)}; expected the file of a design")
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError("there is no such file; expected a design", path) from None
-    except UnicodeDecodeError:
-        raise InputError("is no text; expected the file of a design", path) from None
-    except (OSError, ValueError) as error:
-        raise unreadable(str(path), error) from None
+    text = load(path, expected="the file of a design").data
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(
-            "is not JSON, or is incomplete; expected the whole file of a design", path
-        ) from None
+        raise InputError("is not JSON, or is incomplete; expected the whole design", path) from None
     entries = content if isinstance(content, dict) else {}
     if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)
     if content.get("format") != FORMAT:
-        raise InputError(
-            f"is a design of format {content.get('format')!r}; expected {FORMAT}", path
-        )
+        raise InputError(f"is of format {content.get('format')!r}; expected {FORMAT}", path)
     try:
         judge = content["judge"]
         design = Design(
@@ -262,9 +251,7 @@ def read_design(path: Path | str) -> Design:
     except KeyError as error:
         raise InputError(f"is a design without {error}; expected the whole file", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
-        raise InputError(
-            "is a damaged design; expected the file as `sample` has written it", path
-        ) from None
+        raise InputError("is a damaged design; expected it as `sample` wrote it", path) from None
     if problem is not None:
         raise InputError(f"is a damaged design: {problem}", path)
     return design

@@ -74,10 +74,8 @@ def _read_sides(
     columns: list[str | None] = [str(column) for column in choices.columns] or [None]
     if len(columns) not in (1, len(given), len(given) - judged):
         what = f"{counted(len(given) - judged, 'output')}{' and a judge' if judged else ''}"
-        raise InputError(
-            f"columns: {', '.join(map(str, columns))} for {what}; expected one for all, or one for "
-            f"each"
-        )
+        listed = ", ".join(map(str, columns))
+        raise InputError(f"columns: {listed} for {what}; expected one for all, or one for each")
     # one column is that of all outputs; none is named for the judge
     columns = columns * len(given) if len(columns) == 1 else [*columns, None]
     sides: list[Annotations] = []
@@ -86,24 +84,18 @@ def _read_sides(
         side = annotations_of(data, default, replace(options, column=column))
         if isinstance(side, (Segmented, Samples)):
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
-            raise InputError(
-                f"systems: {default if not is_path(data) else data} is {what}, which cannot be "
-                "sampled yet; expected entities, labels or records (task=)"
-            )
+            found = f"{default if not is_path(data) else data} is {what}"
+            raise InputError(f"systems: {found}; expected entities, labels or records (task=)")
         if sides and side.task != sides[0].task:
-            raise InputError(
-                f"systems: {_usual_name(data, number)} is {side.task}, but the first is "
-                f"{sides[0].task}; expected the same"
-            )
+            found = f"{_usual_name(data, number)} is {side.task}"
+            raise InputError(f"systems: {found}; expected {sides[0].task}, as the first")
         sides.append(side)
         form = None if side.origin is None else side.origin.form
         options = replace(options, task=side.task, like=options.like or form)
     if isinstance(sides[0], Records):
         return [*on_same_documents(cast("list[Records]", sides))]
     if choices.key:
-        raise InputError(
-            "key: rows are matched by position; expected the outputs in the order of the pool"
-        )
+        raise InputError("key: rows are matched by position; expected outputs in the pool's order")
     return sides
 
 
@@ -127,14 +119,10 @@ def _add_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: Ho
         for path, side in zip(outputs, pool.sides, strict=True):
             kind = None if side.origin is None else side.origin.form
             if kind not in ("table", "columns", "conllu"):
-                raise InputError(
-                    "no column can be read from this format; expected a table (scores=)", path
-                )
+                raise InputError("has no columns; expected a table (scores=)", path)
             labels = annotations_of(path, str(path), replace(how, input_format=kind))
             if not isinstance(labels, Labels):
-                raise InputError(
-                    f"column {str(scores)!r} holds lists; expected a number per row (scores=)", path
-                )
+                raise InputError(f"column {scores!r} holds lists; expected numbers (scores=)", path)
             by_output.append(_probabilities(f"scores: {path}, column {scores}", labels))
         numbers = np.asarray(np.mean(by_output, axis=0))
     else:
@@ -190,9 +178,7 @@ def fingerprint(data: Any) -> str:
     if not is_path(data):
         return f"python:{digest('systems', data)}"
     if str(data) == "-":
-        raise InputError(
-            "-: standard input cannot be read again when the sample is annotated; expected a file"
-        )
+        raise InputError("-: standard input cannot be read again later; expected a file")
     path = Path(data)
     content = hashlib.sha256()
     try:
@@ -336,9 +322,8 @@ def read_again(
     """Read the outputs of a design as they were read when it was made; refuse changed ones."""
     # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
     if outputs is not None and len(outputs) != len(design.outputs):
-        raise InputError(
-            f"systems: {len(outputs)}, but the design has {len(design.outputs)}; expected each"
-        )
+        expected = f"expected the {len(design.outputs)} of the design"
+        raise InputError(f"systems: {len(outputs)}; {expected}")
     given = zip(design.outputs, outputs or [None] * len(design.outputs), strict=True)
     inputs = [_same(source, data, folder) for source, data in given]
     third = None if design.judge is None else _same(design.judge, judge, folder)
@@ -392,24 +377,19 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
         return None
     if isinstance(systems, dict):
         if {*design.systems} != {*systems}:
-            raise InputError(
-                f"systems: {', '.join(map(str, systems))}; expected those of the design: "
-                f"{', '.join(design.systems)}"
-            )
+            found, expected = (", ".join(map(str, names)) for names in (systems, design.systems))
+            raise InputError(f"systems: {found}; expected those of the design: {expected}")
         return [systems[name] for name in design.systems]
     if is_path(systems) or not isinstance(systems, (list, tuple)):
-        raise InputError(
-            f"systems: {shown(systems)}; expected the outputs in a dictionary by name, or in a list"
-        )
+        raise InputError(f"systems: {shown(systems)}; expected a dictionary by name, or a list")
     return list(systems)
 
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     """Return the reading options that differ from the defaults, as stored in a design."""
-    given = {entry.name: getattr(reading, entry.name) for entry in fields(ReadingOptions)}
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in vars(reading).items()
         if value != getattr(_USUAL, name) and value not in (None, (), {}, [])
     }
 
@@ -420,17 +400,11 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
         raise InputError(f"systems: {source.name!r} came from Python; expected it again")
     data = Path(folder) / str(source.path) if given is None else given
     if given is None and not data.exists():
-        raise InputError(
-            f"there is no such file; expected {source.name!r} at its old place relative to the "
-            "design",
-            data,
-        )
+        where = f"{source.name!r} at its old place relative to the design"
+        raise InputError(f"there is no such file; expected {where}", data)
     if fingerprint(data) != source.fingerprint:
-        raise InputError(
-            f"{source.name!r} was changed after the sample was drawn; expected the same output, "
-            "or a new sample",
-            data if is_path(data) else None,
-        )
+        found = f"{source.name!r} was changed after the sample was drawn; expected it unchanged"
+        raise InputError(found, data if is_path(data) else None)
     return data
 
 

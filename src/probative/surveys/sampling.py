@@ -77,9 +77,7 @@ def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     for target, what in ((path, "and may be annotated"), (beside, "the design of another sample")):
         check_target(target)
         if target != design and target.exists():
-            raise InputError(
-                f"exists already, {what}; expected another file for the sample", target
-            )
+            raise InputError(f"exists already, {what}; expected another file", target)
     return {"sample": path, "design": beside}
 
 
@@ -87,10 +85,7 @@ def _write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> No
     """Write the sample and then the design; remove the sample if the design cannot be written."""
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):
-        raise InputError(
-            "exists already, and may be annotated; expected another file for the sample",
-            sample_file,
-        )
+        raise InputError("exists already, and may be annotated; expected another file", sample_file)
     try:
         if len(design.batches) > 1:
             write_whole(design_file, as_text(design))
@@ -181,10 +176,7 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     folder = Path.cwd() if path is None else path.parent
     left = old.pool.units - old.size
     if add > left:
-        raise InputError(
-            f"add: {add}, but {left:,} of the {old.pool.units:,} {old.unit}s are left; expected at "
-            f"most that"
-        )
+        raise InputError(f"add: {add}; expected at most {left:,}, the {old.unit}s that are left")
     files = None if asked.to is None else _targets_of(asked.to, path)
     pool = read_again(old, folder, outputs=outputs or None, judge=asked.judge, scores=asked.scores)
     evidence, notes = evidence_of(pool, asked.pilot, old.units.number)
@@ -213,10 +205,8 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
             raise InputError("to: the pool came from Python; leave it out")
         text = folder / old.pool.path
         if fingerprint(text) != old.pool.fingerprint:
-            raise InputError(
-                "was changed after the sample was drawn; expected the same pool, or a new sample",
-                text,
-            )
+            found = "was changed after the sample was drawn; expected it unchanged, or a new sample"
+            raise InputError(found, text)
         given = outputs or [None if own.path is None else folder / own.path for own in old.outputs]
         blanks = open_blanks(text, pool, given, old.written.get("keep", ()))
     options = replace(asked.options, rng=old.seed)
@@ -433,9 +423,7 @@ def _open_corpus(
     except TypeError:
         raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
     if number not in (parts, pool.n_units):
-        raise InputError(
-            f"pool: {number} texts, but the outputs have {parts}; expected the same number"
-        )
+        raise InputError(f"pool: {number} texts; expected {parts}, as the outputs have")
     return None
 
 

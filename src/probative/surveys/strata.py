@@ -448,9 +448,7 @@ def evidence_of(
         numbers, pilot = np.asarray(pilot[0]), pilot[1]
         whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers)
         if not whole or len(np.unique(numbers)) < len(numbers):
-            raise InputError(
-                "pilot: expected the numbers of different units, and their annotations"
-            )
+            raise InputError("pilot: expected numbers of different units, and their annotations")
         if numbers.min() < 0 or numbers.max() >= pool.n_units:
             raise InputError(f"pilot: a unit is not in the pool; expected 0 to {pool.n_units - 1}")
         parts = pool.parts_of(numbers.astype(np.int64))
@@ -467,9 +465,7 @@ def evidence_of(
         in_pool, places = in_pool[kept], places[kept]
         total = n_parts(side)
         if not len(in_pool):
-            raise InputError(
-                f"pilot: none of its {total} units is in the pool as a whole; expected some"
-            )
+            raise InputError(f"pilot: none of its {total} units is in the pool as a whole")
         if len(in_pool) < total:
             notes.append(
                 f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
@@ -484,8 +480,8 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     names = names_of_parts(pool.sides[0], side)
     if names is None:
         raise InputError(
-            "pilot: nothing shows which units of the pool these are; expected tokens, texts or ids "
-            "in both, or (from Python) the numbers of the units beside their annotations"
+            "pilot: nothing shows which units these are; expected tokens, texts or ids, or (from "
+            "Python) the numbers of the units beside their annotations"
         )
     mine, theirs = names
     order = np.arange(len(mine))

@@ -86,9 +86,7 @@ def watch(
     positive("beta", beta)
     opened, folder = open_design(design)
     if len(opened.outputs) > 2:
-        raise InputError(
-            f"design: {len(opened.outputs)} systems; expected one, or two that are compared"
-        )
+        raise InputError(f"design: {len(opened.outputs)} systems; expected one, or two")
     pool = read_again(opened, folder, outputs=outputs_of(systems, opened))
     done, answers = read_draws(opened, pool, annotated)
     name, *others = compared_metrics(answers.matched, metric, "micro")
