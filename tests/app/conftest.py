@@ -9,7 +9,7 @@ import pytest
 
 PORT = 5000
 HOST = f"127.0.0.1:{PORT}"
-WORKER = (sys.executable, "-m", "probative.cli.web")
+WORKER = (sys.executable, "-m", "probative_app.commands")
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def make_app(tmp_path):
     pytest.importorskip("uvicorn", reason="the extra app is not installed here")
     pytest.importorskip("python_multipart", reason="the extra app is not installed here")
     pytest.importorskip("httpx", reason="httpx is not installed here")
-    from probative.app.server import App
-    from probative.cli.web import fields
+    from probative_app.commands import fields
+    from probative_app.server import App
 
     made = []
 

@@ -136,7 +136,7 @@ def test_which_score_of_a_log_and_which_label_is_yes_are_choices():
     import click
 
     from probative.cli.app import build_app
-    from probative.cli.web import _remedies
+    from probative_app.commands import _remedies
 
     command = build_app().get_command(click.Context(click.Command("x")), "score")
     errors = {
@@ -244,8 +244,8 @@ def test_a_result_can_be_reloaded_and_two_pages_do_not_meet(app, client):
 
 
 def test_without_the_extra_one_line_says_how_to_install_it(refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "probative.app.server", None)
-    monkeypatch.delitem(sys.modules, "probative.app.server")
+    monkeypatch.setitem(sys.modules, "probative_app.server", None)
+    monkeypatch.delitem(sys.modules, "probative_app.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert refused("app", "--no-browser") == (
         "probative: app: uvicorn is not installed; expected pip install 'probative[app]'"

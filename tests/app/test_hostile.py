@@ -16,7 +16,7 @@ import pytest
 from app.conftest import HOST, PORT
 from app.small import GOLD, OLD, uploads
 from app.test_flows import desk_of, finished, press, settled
-from probative.app.desk import safe_name
+from probative_app.desk import safe_name
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 
@@ -232,7 +232,7 @@ def test_the_folder_is_empty_when_the_app_is_closed(make_app, client_of):
 
 def test_many_pages_close_the_oldest(make_app, client_of, monkeypatch):
     app = make_app(worker=(sys.executable, "-c", ""))
-    monkeypatch.setattr("probative.app.server._MOST_DESKS", 3)
+    monkeypatch.setattr("probative_app.server._MOST_DESKS", 3)
     client = client_of(app)
     pages = [client.post(f"{app.base}/new", files=uploads(GOLD)).url for _ in range(4)]
     assert client.get(str(pages[0])).status_code == 404

@@ -41,11 +41,13 @@ COMMANDS = {
     "study": "Repeat the experiments of the source papers; measure how well intervals hold.",
 }
 # commands whose module has another name
-MODULES = {"app": "web", "board": "rank", "crossval": "bayes"}
+MODULES = {"board": "rank", "crossval": "bayes"}
 MODULES |= dict.fromkeys(("sample", "estimate", "watch"), "surveys")
 MODULES |= dict.fromkeys(
     ("agreement", "check", "demo", "interval", "ledger", "plan", "split", "sweep"), "tools"
 )
+# commands of other packages of this wheel, found by their entry points
+PACKAGES = {"app": "probative_app", "study": "probative_studies"}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -92,20 +94,27 @@ def _command(name: str) -> click.Command:
         return _studies()
     from probative.cli.options import as_command
 
+    if name in PACKAGES:
+        return as_command(name, _loaded(name), COMMANDS[name])
     module = import_module(f"probative.cli.{MODULES.get(name, name)}")
     return as_command(name, getattr(module, name), COMMANDS[name])
 
 
-def _studies() -> click.Group:
-    """Return the group of studies, found by the entry point of their package."""
-    from importlib.metadata import entry_points  # slow to import, and only studies need it
+def _loaded(name: str) -> Any:
+    """Load what another package offers for a command."""
+    from importlib.metadata import entry_points  # slow to import, and few commands need it
 
+    found = entry_points(group="probative.commands", name=name)
+    if not found:
+        raise InputError(f"{name}: the package {PACKAGES[name]} is not installed")
+    return next(iter(found)).load()
+
+
+def _studies() -> click.Group:
+    """Return the group of studies."""
     from probative.cli.options import as_command
 
-    found = entry_points(group="probative.commands", name="study")
-    if not found:
-        raise InputError("study: the package probative_studies is not installed")
-    studies = next(iter(found)).load()
+    studies = _loaded("study")
     docs = {name: getdoc(study) or "" for name, study in studies.items()}
     sentences = {name: " ".join(text.split("\n\n")[0].split()) for name, text in docs.items()}
     how = {"name": "study", "help": COMMANDS["study"]}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from probative.app.workers import Job, Workers
+    from probative_app.workers import Job, Workers
 
 JOBS = ("score", "compare", "rank", "plan")
 _LONGEST_NAME = 100  # characters of a file name

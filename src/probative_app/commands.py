@@ -41,14 +41,14 @@ def app(
     if max_size <= 0:
         raise InputError(f"max_size: {max_size:g}; expected megabytes > 0")
     try:
-        from probative.app.server import serve
+        from probative_app.server import serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
         raise InputError(
             f"app: {error.name} is not installed; expected pip install 'probative[app]'"
         ) from None
-    worker, most = [sys.executable, "-m", "probative.cli.web"], int(max_size * 1e6)
+    worker, most = [sys.executable, "-m", "probative_app.commands"], int(max_size * 1e6)
     serve(worker, fields(), port=port, max_bytes=most, browser=not no_browser, announce=remark)
 
 
@@ -64,9 +64,9 @@ _NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities
 
 def fields() -> list[dict[str, Any]]:
     """Describe the options of the four commands: one entry per option, with those that have it."""
-    from probative.app.desk import JOBS
     from probative.cli.completion import words_among
     from probative.options import GATES
+    from probative_app.desk import JOBS
 
     found: dict[str, dict[str, Any]] = {}
     for job in JOBS:
@@ -103,7 +103,7 @@ _SHOWN_EVERY = 0.2  # seconds between two notes of progress
 
 
 def _work() -> int:
-    """Answer the requests of an order; see `probative.app.workers`."""
+    """Answer the requests of an order; see `probative_app.workers`."""
     from probative.files import write_whole
 
     order = json.load(sys.stdin)

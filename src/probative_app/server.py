@@ -35,11 +35,11 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from probative.app.desk import JOBS, Desk
-from probative.app.workers import CANCELLED, Job, Workers
 from probative.errors import InputError
 from probative.reporting.document import Document, payload
 from probative.reporting.render import templates
+from probative_app.desk import JOBS, Desk
+from probative_app.workers import CANCELLED, Job, Workers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -140,7 +140,7 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 def _environment() -> Environment:
     from jinja2 import ChoiceLoader, PackageLoader
 
-    own = PackageLoader("probative.app")
+    own = PackageLoader("probative_app")
     loaders = [own, *filter(None, [templates().loader])]
     return templates().overlay(loader=ChoiceLoader(loaders))
 
@@ -183,7 +183,7 @@ class App:
     """Desks, workers and routes of one server."""
 
     # `worker` is the program of a worker and `fields` the options that the page offers, both of
-    # `probative.cli.web`; all files together may have `max_bytes`
+    # `probative_app.commands`; all files together may have `max_bytes`
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class App:
         kind = request.path_params["kind"]
         if kind not in kinds:
             raise HTTPException(404, "there is no such page")
-        path = files("probative.app").joinpath("templates", f"app.{kind}")
+        path = files("probative_app").joinpath("templates", f"app.{kind}")
         return Response(path.read_bytes(), 200, _HEADERS, kinds[kind])
 
     async def start(self, _: Request) -> Response:
