@@ -156,9 +156,11 @@ def main() -> bool:
                 Line("file to counts / seqeval strict mode, scoring alone", tags, strict, 1 / 20),
                 Line("two files of a million words / two of a million tokens",
                      best["words"], 2 * tags, 1.25),
-                # a million tokens fit the caches, five million do not
+                # a million tokens fit the caches, five million do not; arrays above 32 MB are new
+                # memory every time, which the system clears: if the allocator keeps it
+                # (MALLOC_MMAP_THRESHOLD_=2000000000), the ratio is 1.02 instead of 1.37
                 Line("ten million tokens / twice five million",
-                     best["ten"], 2 * best["five"], 1.25),
+                     best["ten"], 2 * best["five"], 1.5),
                 Line("probative score, a process less its start / seqeval, scoring alone",
                      whole - bare, best["default"], 0.15),
                 Line("the same less a process with ten tokens / seqeval, scoring alone",
