@@ -791,9 +791,7 @@ def base_name(note: str) -> str:
 
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
-    bars = [
-        Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
-    ]
+    bars = [Bar(f"{c.b} − {c.a}{_OF[c.question]}", *limits(c)) for c in comparisons]
     metric = metric_name(comparisons[0].metric, comparisons[0].match)
     level = f"{100 * comparisons[0].level:g} % intervals"
     return Forest(
@@ -946,10 +944,8 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     """Return an example for the page: a head, a text, and one line per side."""
     if isinstance(example, LabelExample):
         given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
-        kinds = ["right" if label == example.gold else "wrong" for _, label in given]
-        lines = [
-            (who, [(label, kind, "")]) for (who, label), kind in zip(given, kinds, strict=True)
-        ]
+        kinds = {True: "right", False: "wrong"}
+        lines = [(who, [(label, kinds[label == example.gold], "")]) for who, label in given]
         return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
     show = _differing_words if example.separator == "" and _covers(example) else _marked
     sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
@@ -964,9 +960,7 @@ def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Pa
     """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
     # spans of gold that a system does not have, and that none of its spans overlaps, are missed
     right = set(example.gold)
-    missed = [
-        own for own in example.gold if not any(a < own[1] and own[0] < b for a, b, _ in spans)
-    ]
+    missed = [g for g in example.gold if not any(a < g[1] and g[0] < b for a, b, _ in spans)]
     kinds = {own: "right" if own in right else "wrong" for own in spans}
     kinds |= dict.fromkeys(missed, "missed")
     parts: list[_Part] = []

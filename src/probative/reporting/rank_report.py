@@ -60,7 +60,7 @@ from probative.wording.numbers import (
     scale_word,
     signed_points,
 )
-from probative.wording.summaries import short_letters
+from probative.wording.verdict import short_letters
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
@@ -245,6 +245,7 @@ def _page_data(
             }
             for system in ranking.ranking
         ],
+        "level": ranking.level,
         "factor": factor(),
     }
     if held:
@@ -605,16 +606,14 @@ class _Site:
 
     def downloads(self) -> dict[str, str]:
         """Return the files to download, content by name."""
-        ranking = self.board.ranking
-        systems, pairs, scored = (
-            getattr(ranking, name, ()) for name in ("ranking", "pairs", "systems")
-        )
+        content = _board_payload(self.board)
+        systems = () if self.board.ranking is None else self.board.ranking.systems
         return {
-            "board.json": as_json(Document("", _board_payload(self.board), (), ())),
-            "leaderboard.csv": _csv(own.to_dict() for own in systems),
-            "scores.csv": _csv(record for system in scored for record in system.records()),
-            "pairs.csv": _csv(own.to_dict() for own in pairs),
-            "submissions.csv": _csv(self.board.records()),
+            "board.json": as_json(Document("", content, (), ())),
+            "leaderboard.csv": _csv(content["ranking"]),
+            "scores.csv": _csv(record for system in systems for record in system.records()),
+            "pairs.csv": _csv(content["pairs"]),
+            "submissions.csv": _csv(content["submissions"]),
         }
 
     def system(self, own: RankedSystem) -> str:
