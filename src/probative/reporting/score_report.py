@@ -692,13 +692,6 @@ def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
 # --- Tables of several runs: mean and spread, single runs, parts of the variance
 
 
-# source of each part of the variance, and its colour in the drawing
-_PARTS = {
-    "units": ("test set", "soft"),
-    "runs_a": ("runs of {a}", "a"),
-    "runs_b": ("runs of {b}", "b"),
-    "interaction": ("interaction", "d"),
-}
 _MOST_RUNS = 30  # runs in a table
 
 
@@ -837,17 +830,13 @@ def single_runs(result: Scores, metric: str) -> Table:
 
 def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     """Return the source, the colour and the share of each part of the variance."""
-    parts = c.variance
-    if parts is None:
+    if c.variance is None:
         return []
-    sources = dict(_PARTS)
-    if parts.paired_runs:  # pairs vary, not the runs of each system
-        sources |= {"runs_a": ("pairs of runs", "a")}
-        del sources["runs_b"]
-    return [
-        (words.format(a=c.a, b=c.b), colour, parts.shares[name])
-        for name, (words, colour) in sources.items()
-    ]
+    runs = [("runs_a", f"runs of {c.a}", "a"), ("runs_b", f"runs of {c.b}", "b")]
+    if c.variance.paired_runs:  # pairs vary, not the runs of each system
+        runs = [("runs_a", "pairs of runs", "a")]
+    parts = [("units", "test set", "soft"), *runs, ("interaction", "interaction", "d")]
+    return [(words, colour, c.variance.shares[part]) for part, words, colour in parts]
 
 
 def variance_table(comparisons: Sequence[Comparison]) -> Table:
