@@ -418,10 +418,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = several_runs(result, metric)
-    bars = [
-        Bar(s.name, *limits(s[metric]), runs=tuple(x for x in runs.get(s.name, ()) if x == x))
-        for s in result.systems
-    ]
+    bars = [Bar(s.name, *limits(s[metric]), runs=runs.get(s.name, ())) for s in result.systems]
     if compared and len(bars) > 1:
         bars[0] = replace(bars[0], marked=True)
     name = metric_name(metric, result.match)
@@ -441,9 +438,9 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
 
 
 def several_runs(result: Scores | Ranking, metric: str) -> dict[str, tuple[float, ...]]:
-    """Return the scores of the runs of each system that has several."""
-    found = [own for own in result.run_scores or () if own.metric == metric]
-    return {own.system: own.scores for own in found if len(own) > 1}
+    """Return the defined scores of the runs of each system that has several."""
+    found = [own for own in result.run_scores or () if own.metric == metric and len(own) > 1]
+    return {own.system: tuple(score for score in own.scores if score == score) for own in found}
 
 
 def described(bars: Sequence[Bar]) -> str:
