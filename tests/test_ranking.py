@@ -19,7 +19,7 @@ import probative as pv
 from probative.inference.rank import Evidence, leaderboard, rank_sets, tie_letters, tiers
 from probative.jobs.rank import _pairs_in_full
 from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
-from probative.wording.summaries import ranking_summary, short_letters
+from probative.wording.verdict import ranking_summary, short_letters
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 30
 OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 18 + GOLD[:24]

@@ -71,8 +71,12 @@ from probative.results import (
 from probative.results.comparisons import decision_pvalue
 from probative.results.scores import with_scores
 from probative.wording.numbers import counted, on_own_scale
-from probative.wording.summaries import sentences_of_groups, words_of_disagreement
-from probative.wording.verdict import no_verdict, pvalue_of
+from probative.wording.verdict import (
+    no_verdict,
+    pvalue_of,
+    sentences_of_groups,
+    words_of_disagreement,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -32,8 +32,7 @@ from probative.options import CompareOptions, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
 from probative.results.comparisons import decision_pvalue, one_sided
 from probative.wording.numbers import scale_of
-from probative.wording.summaries import sentences_of_datasets
-from probative.wording.verdict import no_verdict
+from probative.wording.verdict import no_verdict, sentences_of_datasets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,8 +28,7 @@ from probative.results import (
 )
 from probative.results.comparisons import one_sided
 from probative.wording.numbers import is_in_points
-from probative.wording.summaries import words_of_disagreement
-from probative.wording.verdict import no_verdict, pvalue_of, strength
+from probative.wording.verdict import no_verdict, pvalue_of, strength, words_of_disagreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -48,8 +48,7 @@ from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.results import RankedPair, RankedSystem, Ranking, Scores
 from probative.wording.numbers import on_own_scale
-from probative.wording.summaries import ranking_summary
-from probative.wording.verdict import verdict
+from probative.wording.verdict import ranking_summary, verdict
 from probative.workers import check_jobs, in_processes
 
 if TYPE_CHECKING:

@@ -107,11 +107,6 @@ if TYPE_CHECKING:
     from probative.results.datasets import MeanDifference
 
 
-_UNTESTED = (
-    "Differences without p are not tested, and not adjusted for their number; --metric tests them."
-)
-
-
 @on_own_scale
 def compare_document(
     result: Comparisons,
@@ -177,7 +172,7 @@ def compare_document(
         verdict=result.verdicts if alone else spoken(headline[len(gate_answers(gates)) :]),
         page="records.html" if records else "comparison.html",
         content=lambda: (
-            _page_content(result, digits) | runs | (records_content(result) if records else {})
+            _page_content(result, digits) | (records_content(result) if records else {})
         ),
         headline=headline,
     )
@@ -210,7 +205,7 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
 
 def comparison_part(result: Comparisons) -> str:
     """Render the page of a comparison without its title, for a page that holds several."""
-    content = _page_content(result, None) | _runs_content(result)
+    content = _page_content(result, None)
     lead = result.verdicts[0] if result.verdicts else ""
     return templates().get_template("comparison_body.html").render(content, lead=lead, top=3)
 
@@ -239,14 +234,17 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
     equal = (_chance_of(tested.get(m), "p_equivalent") for m in metrics)
     rows += [(f"P(within {region(first.rope)})", *equal)] if first.rope > 0 else []
     drops = drop_order(metrics, tested)
-    untested = _UNTESTED if others else ""
+    untested = (
+        "Differences without p are not tested, and not adjusted for their number; --metric tests "
+        "them."
+    )
     return Table.of(
         rows,
         Words("system", itemgetter(0)),
         *(Column(metric_words(m), itemgetter(i), drop=drops[m]) for i, m in enumerate(metrics, 1)),
         title=about(result.scores),
         notes=(*oddities(result.scores), *_shared_notes(result)),
-        details=(f"difference: {first.b} − {first.a}.", untested, _about_p(first)),
+        details=(f"difference: {first.b} − {first.a}.", untested * bool(others), _about_p(first)),
         bold_note="Established differences are in bold.",
         rule=len(result.systems),
     )
@@ -267,7 +265,7 @@ def _chance_of(c: Comparison | None, name: str) -> str:
 
 def _about_p(c: Comparison) -> str:
     return (
-        f"p: {words_of_test(c.test, 'two-sided')} by {c.by}; it is not the probability that the "
+        f"p: {words_of_test(c.test)} by {c.by}; it is not the probability that the "
         f"systems are equally good. P(better): posterior probability that {c.b} is better."
     )
 
@@ -340,7 +338,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
         return Column(_short(metric), lambda s: points(s[metric].estimate, decimals))
 
     c = result.comparisons[0]
-    p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
+    p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test)} by {c.by}"
     short = [f"{_short(m)}: {metric_words(m)}" for m in metrics if _short(m) != metric_words(m)]
     what = task_words(result.task, result.match, counted(result.units, result.unit))
     in_points = f"{what}; scores{scale_word(' in ')} with {level} intervals"
@@ -779,6 +777,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         "group_tables": group_tables(result, most=_ON_A_PAGE) if result.groups else [],
         "group_notes": group_notes(result),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
+        **_runs_content(result),
     }
 
 
@@ -791,9 +790,7 @@ def base_name(note: str) -> str:
 
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
-    bars = [
-        Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
-    ]
+    bars = [Bar(f"{c.b} − {c.a}{_OF[c.question]}", *limits(c)) for c in comparisons]
     metric = metric_name(comparisons[0].metric, comparisons[0].match)
     level = f"{100 * comparisons[0].level:g} % intervals"
     return Forest(
@@ -913,8 +910,8 @@ def _heat_map(
     name: str, rows: Sequence[Any], labels: Sequence[str | None], largest: int
 ) -> dict[str, Any]:
     times = {(right, given): n for right, given, n in rows}
-    shown = sum(n for (right, given), n in times.items() if right in labels and given in labels)
-    total = sum(times.values())
+    table = [[times.get((right, given), 0) for given in labels] for right in labels]
+    shown, total = sum(map(sum, table)), sum(times.values())
     named = f"the {len(labels) - (None in labels)} labels that all systems together confuse most"
     note = f"{shown:,} of {total:,} confusions: those of {named}."
     return {
@@ -922,7 +919,7 @@ def _heat_map(
         "note": note if shown < total else "",
         "largest": largest,
         "labels": ["(nothing)" if label is None else label for label in labels],
-        "rows": [[times.get((right, given), 0) for given in labels] for right in labels],
+        "rows": table,
     }
 
 
@@ -946,10 +943,8 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     """Return an example for the page: a head, a text, and one line per side."""
     if isinstance(example, LabelExample):
         given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
-        kinds = ["right" if label == example.gold else "wrong" for _, label in given]
-        lines = [
-            (who, [(label, kind, "")]) for (who, label), kind in zip(given, kinds, strict=True)
-        ]
+        kinds = {True: "right", False: "wrong"}
+        lines = [(who, [(label, kinds[label == example.gold], "")]) for who, label in given]
         return {"head": f"Item {example.item:,}", "text": example.text, "lines": lines}
     show = _differing_words if example.separator == "" and _covers(example) else _marked
     sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
@@ -964,9 +959,7 @@ def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[_Pa
     """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
     # spans of gold that a system does not have, and that none of its spans overlaps, are missed
     right = set(example.gold)
-    missed = [
-        own for own in example.gold if not any(a < own[1] and own[0] < b for a, b, _ in spans)
-    ]
+    missed = [g for g in example.gold if not any(a < g[1] and g[0] < b for a, b, _ in spans)]
     kinds = {own: "right" if own in right else "wrong" for own in spans}
     kinds |= dict.fromkeys(missed, "missed")
     parts: list[_Part] = []

@@ -267,7 +267,6 @@ def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
 
 
 def _score_table(curves: Sequence[Curve]) -> Table:
-    named = {"average_precision": "average precision", "roc_auc": "ROC AUC"}
     return Table.of(
         curves,
         Words("system", "name"),
@@ -277,10 +276,10 @@ def _score_table(curves: Sequence[Curve]) -> Table:
         Column("ROC AUC", "roc_auc", estimate_in_full),
         title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
         notes=[
-            f"{curve.name}: {words}: {getattr(curve, name).note}"
+            f"{curve.name}: {metric_name(score.metric)}: {score.note}"
             for curve in curves
-            for name, words in named.items()
-            if getattr(curve, name).note
+            for score in (curve.average_precision, curve.roc_auc)
+            if score.note
         ],
     )
 
@@ -435,9 +434,9 @@ def score_series(
     return series
 
 
-def sweep_figure(sweep: SegmentationSweep, title: str = "") -> Figure:
+def sweep_figure(sweep: SegmentationSweep) -> Figure:
     """Draw the scores against λ, with their intervals and their peaks."""
-    return figure(sweep_picture(sweep, title))
+    return figure(sweep_picture(sweep))
 
 
 def sweep_table(sweep: SegmentationSweep) -> Table:

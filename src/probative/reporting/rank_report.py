@@ -60,7 +60,7 @@ from probative.wording.numbers import (
     scale_word,
     signed_points,
 )
-from probative.wording.summaries import short_letters
+from probative.wording.verdict import short_letters
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
@@ -245,6 +245,7 @@ def _page_data(
             }
             for system in ranking.ranking
         ],
+        "level": ranking.level,
         "factor": factor(),
     }
     if held:
@@ -524,11 +525,15 @@ def board_pages(
         replace(one, status="scored") if one.status == "reused" else one
         for one in board.submissions
     )
-    address = {} if board.ranking is None else _addresses(board.ranking)
-    site = _Site(replace(board, submissions=steady), address, set(pairs))
-    files = {"index.html": site.index(), **site.downloads()}
+    board, others = replace(board, submissions=steady), _other_tables(board)
+    about = _safe_html(board.about or "")
+    more = {"site": board, "about": about, "files": _DOWNLOADS, "others": others}
     if board.ranking is None:
-        return files
+        lead = Answer("No submission could be scored" if others else "No submissions yet", "open")
+        page = _page(board, board.title or "Leaderboard", lead, others, **more)
+        return {"index.html": page, **_downloads(board)}
+    site = _Site(board, board.ranking, _addresses(board.ranking), set(pairs))
+    files = {"index.html": site.index(more), **_downloads(board)}
     for system in board.ranking.ranking:
         files[f"systems/{site.address[system.name]}.html"] = site.system(system)
     for pair in pairs:
@@ -561,39 +566,26 @@ class _Site:
     """Board, with the addresses of the pages of its systems and pairs."""
 
     board: Board
+    ranking: Ranking
     address: Mapping[str, str]
     pairs: set[Pair]
-
-    @property
-    def ranking(self) -> Ranking:
-        if self.board.ranking is None:
-            raise ValueError("no system, no page")
-        return self.board.ranking
 
     def pair_address(self, pair: Pair) -> str:
         parts = [_plain_part(name) for name in pair]
         return f"{parts[1]}.{parts[0]}.{_short_digest(chr(0).join(pair))}"
 
-    def index(self) -> str:
-        """Render the page of the leaderboard."""
-        about = _safe_html(self.board.about or "")
-        more = {"site": self.board, "about": about, "files": _DOWNLOADS}
-        others = _other_tables(self.board)
-        if self.board.ranking is None:
-            why = "No submission could be scored" if others else "No submissions yet"
-            title = self.board.title or "Leaderboard"
-            return self._page(title, Answer(why, "open"), others, **more)
+    def index(self, more: Mapping[str, Any]) -> str:
+        """Render the page of the leaderboard; `more` are variables of the template."""
         pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
-        document = rank_document(self.board.ranking, pages=pages)
+        document = rank_document(self.ranking, pages=pages)
         shown = document.content()
-        names = [own.name for own in self.board.ranking.ranking]
+        names = [own.name for own in self.ranking.ranking]
         links = tuple(f"systems/{self.address[name]}.html" for name in names)
         content = {
             **shown,
             **more,
             "board": replace(shown["board"], links=links),
             "described_by": [self._submission(name) for name in names],
-            "others": others,
         }
         title = self.board.title or document.title
         page = "leaderboard.html"
@@ -602,20 +594,6 @@ class _Site:
     def _submission(self, name: str) -> Submission:
         found = self.board.submissions
         return next(one for one in found if one.name == name and one.status != "refused")
-
-    def downloads(self) -> dict[str, str]:
-        """Return the files to download, content by name."""
-        ranking = self.board.ranking
-        systems, pairs, scored = (
-            getattr(ranking, name, ()) for name in ("ranking", "pairs", "systems")
-        )
-        return {
-            "board.json": as_json(Document("", _board_payload(self.board), (), ())),
-            "leaderboard.csv": _csv(own.to_dict() for own in systems),
-            "scores.csv": _csv(record for system in scored for record in system.records()),
-            "pairs.csv": _csv(own.to_dict() for own in pairs),
-            "submissions.csv": _csv(self.board.records()),
-        }
 
     def system(self, own: RankedSystem) -> str:
         """Render the page of one system."""
@@ -631,7 +609,9 @@ class _Site:
         if not isnan(own.estimate):
             state = "better" if own.rank_high == 1 else "fact"
             lead = Answer(f"Rank {rank_set(own)} of {len(ranking.ranking)}", state, said)
-        return self._page(own.name, lead, tables, way=self._way(), one=self._submission(own.name))
+        return _page(
+            self.board, own.name, lead, tables, way=self._way(), one=self._submission(own.name)
+        )
 
     def _way(self, *names: str) -> tuple[tuple[str, str], ...]:
         """Return the links to the first page and to the pages of systems."""
@@ -697,7 +677,8 @@ class _Site:
         if not pair.identical:
             better = f"{pair.b} better", "better"
             words, state = better if pair.decided else ("Not established", "open")
-        return self._page(
+        return _page(
+            self.board,
             f"{pair.b} and {pair.a}",
             Answer(words, state, (_pair_sentence(pair, ranking),)),
             tables,
@@ -706,11 +687,24 @@ class _Site:
             example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
 
-    def _page(self, title: str, lead: Answer, tables: Sequence[Table], **more: Any) -> str:
-        content = {"way": (), "files": (), "examples": (), **more}
-        signed = payload("board", self.board.signature)
-        how: dict[str, Any] = {"page": "board.html", "content": lambda: content}
-        return as_html(Document(title, signed, tuple(tables), (), headline=(lead,), **how))
+
+def _downloads(board: Board) -> dict[str, str]:
+    """Return the files to download, content by name."""
+    content = _board_payload(board)
+    systems = () if board.ranking is None else board.ranking.systems
+    return {
+        "board.json": as_json(Document("", content, (), ())),
+        "leaderboard.csv": _csv(content["ranking"]),
+        "scores.csv": _csv(record for system in systems for record in system.records()),
+        "pairs.csv": _csv(content["pairs"]),
+        "submissions.csv": _csv(content["submissions"]),
+    }
+
+
+def _page(board: Board, title: str, lead: Answer, tables: Sequence[Table], **more: Any) -> str:
+    signed = payload("board", board.signature)
+    how: dict[str, Any] = {"page": "board.html", "content": lambda: more}
+    return as_html(Document(title, signed, tuple(tables), (), headline=(lead,), **how))
 
 
 def _safe_html(text: str) -> Markup:

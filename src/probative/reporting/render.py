@@ -493,10 +493,7 @@ def result_document(result: Result) -> Document:
         return Column(head, lambda record: record.get(name), _result_report_cell, words=words)
 
     # words first, then numbers, the note last
-    columns = sorted(
-        map(column, names), key=lambda column: (column.head == "note", not column.words)
-    )
-
+    columns = sorted(map(column, names), key=lambda own: (own.head == "note", not own.words))
     # the words of a class name such as ``RandomizationTest``
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
     table = Table.of(records, *columns, title=title)

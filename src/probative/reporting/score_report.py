@@ -418,10 +418,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = several_runs(result, metric)
-    bars = [
-        Bar(s.name, *limits(s[metric]), runs=tuple(x for x in runs.get(s.name, ()) if x == x))
-        for s in result.systems
-    ]
+    bars = [Bar(s.name, *limits(s[metric]), runs=runs.get(s.name, ())) for s in result.systems]
     if compared and len(bars) > 1:
         bars[0] = replace(bars[0], marked=True)
     name = metric_name(metric, result.match)
@@ -441,9 +438,9 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
 
 
 def several_runs(result: Scores | Ranking, metric: str) -> dict[str, tuple[float, ...]]:
-    """Return the scores of the runs of each system that has several."""
-    found = [own for own in result.run_scores or () if own.metric == metric]
-    return {own.system: own.scores for own in found if len(own) > 1}
+    """Return the defined scores of the runs of each system that has several."""
+    found = [own for own in result.run_scores or () if own.metric == metric and len(own) > 1]
+    return {own.system: tuple(score for score in own.scores if score == score) for own in found}
 
 
 def described(bars: Sequence[Bar]) -> str:
@@ -692,13 +689,6 @@ def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
 # --- Tables of several runs: mean and spread, single runs, parts of the variance
 
 
-# source of each part of the variance, and its colour in the drawing
-_PARTS = {
-    "units": ("test set", "soft"),
-    "runs_a": ("runs of {a}", "a"),
-    "runs_b": ("runs of {b}", "b"),
-    "interaction": ("interaction", "d"),
-}
 _MOST_RUNS = 30  # runs in a table
 
 
@@ -837,17 +827,13 @@ def single_runs(result: Scores, metric: str) -> Table:
 
 def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     """Return the source, the colour and the share of each part of the variance."""
-    parts = c.variance
-    if parts is None:
+    if c.variance is None:
         return []
-    sources = dict(_PARTS)
-    if parts.paired_runs:  # pairs vary, not the runs of each system
-        sources |= {"runs_a": ("pairs of runs", "a")}
-        del sources["runs_b"]
-    return [
-        (words.format(a=c.a, b=c.b), colour, parts.shares[name])
-        for name, (words, colour) in sources.items()
-    ]
+    runs = [("runs_a", f"runs of {c.a}", "a"), ("runs_b", f"runs of {c.b}", "b")]
+    if c.variance.paired_runs:  # pairs vary, not the runs of each system
+        runs = [("runs_a", "pairs of runs", "a")]
+    parts = [("units", "test set", "soft"), *runs, ("interaction", "interaction", "d")]
+    return [(words, colour, c.variance.shares[part]) for part, words, colour in parts]
 
 
 def variance_table(comparisons: Sequence[Comparison]) -> Table:

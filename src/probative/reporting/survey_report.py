@@ -34,7 +34,7 @@ from probative.wording.numbers import (
     signed_points,
     task_words,
 )
-from probative.wording.summaries import (
+from probative.wording.verdict import (
     WHY,
     estimate_summary,
     judge_sentence,

@@ -113,7 +113,7 @@ class Sampled(SignedResult):
         return shown_by("survey_report.sample_document", self, explain=True)
 
     def __str__(self) -> str:
-        from probative.wording.summaries import sample_summary
+        from probative.wording.verdict import sample_summary
 
         return sample_summary(self)
 
@@ -285,7 +285,7 @@ class Estimate(SignedResult):
                 yield (f"{gap.b} - {gap.a}", gap.metric, name), getattr(gap, name)
 
     def __str__(self) -> str:
-        from probative.wording.summaries import estimate_summary
+        from probative.wording.verdict import estimate_summary
 
         sentences = self.verdicts or tuple(map(str, self.scores))
         return " ".join([f"{estimate_summary(self)}.", *sentences])

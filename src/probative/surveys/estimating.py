@@ -33,8 +33,7 @@ from probative.results import (
 from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
-from probative.wording.summaries import certain_verdict
-from probative.wording.verdict import verdict
+from probative.wording.verdict import certain_verdict, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

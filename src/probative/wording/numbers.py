@@ -171,10 +171,11 @@ def limit(value: float, digits: int = 1) -> str:
     return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])
 
 
-def words_of_test(test: str, sides: str = "") -> str:
-    """Return the name of a test: ``exact two-sided randomisation test``, or ``Student's test``."""
-    name = "Student's {}test" if test == "student" else f"{test} {{}}randomisation test"
-    return name.format(f"{sides} " if sides else "")
+def words_of_test(test: str) -> str:
+    """Return the name of a test: ``exact two-sided randomisation test``."""
+    return (
+        "Student's two-sided test" if test == "student" else f"{test} two-sided randomisation test"
+    )
 
 
 _OTHERS = {  # scores of curves and of words, which are not in the table of metrics
