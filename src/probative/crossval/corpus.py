@@ -18,7 +18,6 @@ from probative.crossval.runner import (
     MODELS,
     LabelTask,
     counts_of_labels,
-    distinct_names,
     judge_folds,
 )
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
@@ -327,13 +326,12 @@ def judge_predictions(
     preds_b: Sequence[Path | str],
     *,
     metrics: Sequence[str] | None = None,
-    names: tuple[str, str] = ("A", "B"),
     only: Sequence[str] = (),
     ignore_type: bool = False,
     **how: Any,
 ) -> ModelComparison:
     """Score predictions, one file per fold, on the folds of a folder and run the Bayes test."""
-    names = distinct_names(names)
+    names = ("A", "B")
     manifest = read_manifest(folder)
     folds = manifest["folds"]
     options = Options(**manifest["reading"])
