@@ -186,9 +186,7 @@ class Argument:
     required: bool = True
 
 
-def argument(metavar: str, text: str | None = None, **how: bool) -> Any:
-    """Declare an argument of a command; see `Argument`."""
-    return Argument(metavar, text, **how)
+argument: Any = Argument  # as the default of a parameter, whose type is that of the words
 
 
 def choose(*names: str, **own: Option) -> dict[str, Option]:

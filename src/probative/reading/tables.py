@@ -449,8 +449,8 @@ def _together(lines: list[str]) -> list[dict[str, Any]] | None:
 
 
 def objects_of(source: Source) -> list[dict[str, Any]]:
-    """Return the objects of JSON lines, each a row of a table."""
-    return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
+    """Return the objects of JSON lines, or of a list of objects, each a row of a table."""
+    return [record for records in _blocks(source) for record in records]
 
 
 def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict[str, Any]]:

@@ -266,9 +266,7 @@ def _rows_of_table(
     """Return the kind of a table, its delimiter, its columns and its rows."""
     is_list = is_list_of_objects(source)
     if is_list or source.data[:1000].lstrip().startswith(b"{"):
-        records = source.document if is_list else objects_of(source)
-        if not all(isinstance(record, dict) for record in records):
-            raise source.error("holds other values than objects; expected one object per row")
+        records = objects_of(source)
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
         return ("json" if is_list else "jsonl"), ",", names, rows
@@ -288,11 +286,9 @@ def _rows_of_table(
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    records = objects_of(source)
-    keys = list(dict.fromkeys(key for record in records for key in record))
+    kind, _, keys, cells = _rows_of_table(source)
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
-    cells = [[record.get(key) for key in keys] for record in records]
-    names, cells = _visible(source, keys, cells, keep, taken, sure=TOKENS)
+    names, rows = _visible(source, keys, cells, keep, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
 
     def shown(value: Any) -> Any:
@@ -305,14 +301,14 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
         """Return the text or the tokens of a record."""
         if isinstance(record.get("text"), str):
             return str(record["text"])
-        tokens = record.get("tokens", record.get("words")) or []
+        tokens = record.get("tokens") or record.get("words") or []
         return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
 
-    rows = [[shown(cell) for cell in row] for row in cells]
-    texts = [words(record) for record in records]
+    rows = [[shown(cell) for cell in row] for row in rows]
+    texts = [words(dict(zip(keys, row, strict=True))) for row in cells]
     first = np.cumsum([0, *map(len, texts)])
     form, text = "rows" if tagged else "jsonl", Text(source.name, first, sentences=texts)
-    return _TableBlanks("jsonl", form, names, rows, answer, text=text)
+    return _TableBlanks(kind, form, names, rows, answer, text=text)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
