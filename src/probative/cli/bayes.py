@@ -132,18 +132,17 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     from probative.reading.counts_files import read_folds
     from probative.reading.source import refuse_repeats
 
-    if len(files) not in (1, 2):
+    wanted = {1: "two in a column named model, or two files", 2: "one in each of two files"}
+    if len(files) not in wanted:
         expected = "two, or one with a column named model"
         raise InputError(f"FOLDS_A FOLDS_B: {len(files)} files; expected {expected}")
     refuse_repeats(files)
     found: list[tuple[str, Any]] = []
     for file in files:
         models = read_folds(file)
-        if len(models) != 2 and len(files) == 1:
-            found = f"{len(models)} models ({', '.join(models)})"
-            raise InputError(f"{found}; expected two in a column named model, or two files", file)
-        if len(models) != 1 and len(files) == 2:
-            raise InputError(f"{len(models)} models; expected one in each of two files", file)
+        if len(models) != 3 - len(files):
+            given = f"{len(models)} models ({', '.join(models)})"
+            raise InputError(f"{given}; expected {wanted[len(files)]}", file)
         found += models.items()
     (name_a, a), (name_b, b) = found
     if name_a == name_b:

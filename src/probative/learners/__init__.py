@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    """Parse lengths of n-grams such as 1+2+3."""
-    return tuple(int(size) for size in text.split("+"))
-
-
 # the options of each kind of model, how they are parsed, and their description in messages
 _NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
-_CRF: dict[str, Callable[[str], Any]] = {**_NUMBERS, "ngrams": _sizes}
+_CRF: dict[str, Callable[[str], Any]] = _NUMBERS | {
+    "ngrams": lambda text: tuple(map(int, text.split("+")))
+}
 _NETWORK: dict[str, Callable[[str], Any]] = {
     "dimensions": int,
     "hidden": int,
