@@ -86,17 +86,15 @@ def _own(module: str, factory: str, parameter: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)  # the user's module lies where the command was called
     try:
-        make = getattr(import_module(module), factory)
+        loaded = import_module(module)
     except ImportError as error:
         raise InputError(f"{parameter}: module {module!r} cannot be imported: {error}") from None
-    except AttributeError as error:
-        if hasattr(sys.modules.get(module), "__name__"):
-            raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
-        raise _failed(parameter, f"module {module!r}", error) from error
     except (Exception, SystemExit) as error:  # a module must not end the program
         raise _failed(parameter, f"module {module!r}", error) from error
+    if not hasattr(loaded, factory):
+        raise InputError(f"{parameter}: module {module!r} has no {factory!r}")
     try:
-        return make()
+        return getattr(loaded, factory)()
     except (Exception, SystemExit) as error:
         raise _failed(parameter, f"{module}:{factory}()", error) from error
 
