@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.cli.options import JOBS, RESUME, argument
-from probative.cli.output import RandomDrawn, output_aside, progress
+from probative.cli.output import Drawn, output_aside, progress
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
@@ -49,7 +49,7 @@ def bayes(
         among=("densities", "difference"),
         needs=("figure",),
     ),
-    out: RandomDrawn,
+    out: Drawn,
 ) -> None:
     """Example: probative bayes folds_a.csv folds_b.csv --rope 0.005"""
     from probative._validation import one_of
@@ -168,7 +168,7 @@ def crossval(
     given: CrossvalOptions,
     jobs: int | None = JOBS(None),
     resume: Path | None = RESUME(None),
-    out: RandomDrawn,
+    out: Drawn,
 ) -> None:
     """Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2"""
     from probative.cli.inputs import protect_code

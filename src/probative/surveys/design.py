@@ -153,12 +153,9 @@ class Design:
 
     def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
         """Return the design with a further draw of `more` units; `strata` replaces the strata."""
-        looked_at = self.strata if strata is None else strata
-        drawn = tuple(
-            replace(new, drawn=old.drawn + int(added))
-            for new, old, added in zip(looked_at, self.strata, more, strict=True)
-        )
-        return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
+        looked_at = tuple(strata or self.strata)
+        batches = (*self.batches, tuple(map(int, more)))
+        return replace(self, strata=looked_at, batches=batches).first(len(batches))
 
     def first(self, draws: int) -> Design:
         """Return the design as it was after this many draws."""

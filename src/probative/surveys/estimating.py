@@ -32,7 +32,7 @@ from probative.results import (
 )
 from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
-from probative.surveys.pool import fingerprint, outputs_of, read_again
+from probative.surveys.pool import fingerprint, read_again
 from probative.wording.summaries import certain_verdict
 from probative.wording.verdict import verdict
 
@@ -283,7 +283,7 @@ def estimate(
     if judge is not None:
         path = str(judge) if is_path(judge) else None
         known = replace(known, judge=SystemSource("judge", path, fingerprint(judge)))
-    pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
+    pool = read_again(known, folder, outputs=systems, judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
     known = known.first(done)
     draw = Draw(known.units.stratum, [stratum.size for stratum in known.strata])

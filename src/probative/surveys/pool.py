@@ -300,12 +300,13 @@ def read_again(
     design: Design,
     folder: Path | str = ".",
     *,
-    outputs: Sequence[Any] | None = None,
+    outputs: Any = None,
     judge: Any = None,
     scores: Any = None,
 ) -> Pool:
     """Read the outputs of a design as they were read when it was made; refuse changed ones."""
     # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
+    outputs = _outputs_of(outputs, design)
     if outputs is not None and len(outputs) != len(design.outputs):
         expected = f"expected the {len(design.outputs)} of the design"
         raise InputError(f"systems: {len(outputs)}; {expected}")
@@ -356,7 +357,7 @@ def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
             yield "texts", list(texts)
 
 
-def outputs_of(systems: Any, design: Design) -> list[Any] | None:
+def _outputs_of(systems: Any, design: Design) -> list[Any] | None:
     """Return the outputs in the order of the design; None if the paths of the design apply."""
     if systems is None:
         return None

@@ -150,9 +150,10 @@ def _finish(
 def _extend_alone(given: Any, asked: _Asked) -> Sampled:
     """Draw more units into a design (an object or its file), and write them."""
     options = asked.options
-    chosen = options.changed() - {"add", "level"} | ({"names"} if asked.names else set())
+    chosen = sorted(options.changed() - {"add", "level"})
+    chosen += ["names"] if asked.names is not None else []
     if chosen:
-        raise InputError(f"{min(chosen)}: the design determines it; leave it out with add=")
+        raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
     if isinstance(given, Design):
         return _extend(given, None, asked)
     if not is_path(given):
