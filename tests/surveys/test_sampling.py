@@ -425,7 +425,7 @@ def test_other_text_is_refused(files, tmp_path, write):
         ({"size": 9, "keep": ["x"]}, "keep: the pool came from Python"),
         ({"size": 9, "pilot": ([0, 500], GOLD[:2])}, "pilot: a unit is not in the pool"),
         ({"size": 9, "pilot": ([0, 0], GOLD[:2])}, "pilot: expected numbers of different"),
-        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing shows which units these are"),
+        ({"size": 9, "pilot": GOLD[:3]}, "pilot: its units are unknown"),
     ],
 )
 def test_one_line_tells_what_is_wrong(how, words):

@@ -225,9 +225,7 @@ def write_folds(
         except UnicodeError:
             same = False
         if not same:
-            raise InputError(
-                f"encoding: {encoding!r} cannot encode this corpus; expected one such as utf-8"
-            )
+            raise InputError(f"encoding: {encoding!r} cannot encode this corpus; expected utf-8")
     with failing_as("cannot be used", target):
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)

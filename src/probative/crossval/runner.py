@@ -112,15 +112,11 @@ class _Fits:
         try:
             yield from answers_of(self.fit_and_predict, todo, n_jobs)
         except TerminatedWorkerError:
-            raise InputError(
-                "a process that trained a model ended by itself (killed, crashed, or out of "
-                "memory); expected smaller models, or fewer jobs at once"
-            ) from None
+            found = "a process that trained a model was killed, crashed, or ran out of memory"
+            raise InputError(f"{found}; expected smaller models, or fewer jobs at once") from None
         except (PicklingError, BrokenProcessPool) as error:
-            raise InputError(
-                f"the models or the data cannot be sent to other processes ({error}); expected "
-                "objects that pickle can store, or one job"
-            ) from error
+            found = f"the models or the data cannot be sent to other processes ({error})"
+            raise InputError(f"{found}; expected objects for pickle, or one job") from error
 
     def fit_and_predict(self, part: Part) -> tuple[Part, Outcome]:
         """Train a copy of a model on a fold, and predict the rest."""

@@ -61,9 +61,8 @@ def _built(kind: str, text: str, parameter: str) -> Any:
         try:
             options[name] = parsers[name](value)
         except (KeyError, ValueError):
-            raise InputError(
-                f"{parameter}: {setting!r} is no option of {called}; expected {expected}"
-            ) from None
+            found = f"{setting!r} is no option of {called}"
+            raise InputError(f"{parameter}: {found}; expected {expected}") from None
     try:
         if kind == "crf":
             from probative.learners.crf import CRFChunker
