@@ -581,9 +581,9 @@ def _find(
     sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
         draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
-        found = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
+        given = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
         number = f"{len(parts):,} were drawn{draws}"
-        raise InputError(f"annotated: {found}, but {number}; expected all, in that order")
+        raise InputError(f"annotated: {given}, but {number}; expected all, in that order")
     ends = np.cumsum([0, *sizes])
     every = np.arange(len(parts), dtype=np.intp)
     return [every[low:high] for low, high in pairwise(ends)], []
