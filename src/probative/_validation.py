@@ -170,12 +170,13 @@ def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     raise InputError(f"{parameter}: {shown(value)} is not a number or an array of numbers")
 
 
-def random_generator(rng: Any) -> np.random.Generator:
+def random_generator(rng: Any, parameter: str = "rng") -> np.random.Generator:
     """Return the generator for SciPy's `rng` argument: a seed, a generator or None."""
     try:
         return np.random.default_rng(rng)
     except Exception:  # NumPy raises several types
-        raise InputError(f"rng: {shown(rng)} is not a seed or a numpy.random.Generator") from None
+        found = f"{parameter}: {shown(rng)} is not a seed"
+        raise InputError(f"{found} or a numpy.random.Generator") from None
 
 
 def one_number(parameter: str, value: Any) -> float:

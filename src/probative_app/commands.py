@@ -18,7 +18,7 @@ import click
 from probative.cli.options import integer
 from probative.cli.output import remark, state
 from probative.errors import InputError
-from probative.options import INPUT, OUTPUT, Option, choice
+from probative.options import INPUT, OUTPUT, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -188,35 +188,27 @@ _MOST_NAMES = 50  # offered as a choice
 
 def _remedies(error: str, command: Any) -> Iterable[dict[str, Any]]:
     """Yield the options that an error names, each with a value or with values to choose from."""
+    from probative.cli.completion import words_among
+
     known = {o: p.name for p in command.params if isinstance(p, click.Option) for o in p.opts}
     for found in _FLAG.finditer(error):
         name = known.get(found["flag"]) or ""
         option = command.declared.get(name)
         if option is None or option.heading == OUTPUT or name in _NOT_OFFERED:
             continue
-        value = _value_of(found["value"], name, option)
+        word = found["value"] or ""
+        value = word.strip("'").rstrip(".:")
+        is_value = word[:1] == "'" or name == "key" or value in words_among(option)
+        value = value if is_value or re.match(r"\d", value) else ""
         yield {"option": name, "value": value, "names": [] if value else _names_in(error)}
-
-
-def _value_of(word: str | None, name: str, option: Option) -> str:
-    """Return the value that an error gives to an option; "" if it gives none."""
-    from probative.cli.completion import words_among
-
-    if word is None:
-        return ""
-    text = word.strip("'").rstrip(".:")
-    is_value = word.startswith("'") or text in words_among(option) or re.match(r"\d", text)
-    return text if is_value or name == "key" else ""
 
 
 def _names_in(error: str) -> Sequence[str]:
     """Return the names that an error lists: columns, labels, scores."""
-    quoted = re.findall(r"'([^']{1,60})'", error)
     listed = _LISTED.search(error)
-    if listed is None:
-        return list(dict.fromkeys(quoted))[:_MOST_NAMES]
-    within = re.findall(r"'([^']{1,60})'", listed["names"])
-    names = within or [part.strip() for part in re.split(r", | or | and ", listed["names"])]
+    names = re.findall(r"'([^']{1,60})'", listed["names"] if listed else error)
+    if listed and not names:
+        names = [part.strip() for part in re.split(r", | or | and ", listed["names"])]
     return [name for name in dict.fromkeys(names) if name and name != "…"][:_MOST_NAMES]
 
 

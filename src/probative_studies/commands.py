@@ -261,7 +261,7 @@ def simulation(
     columns: Any,
     notes: Any,
     counting: str = "conditions",
-    out: Any = output.RandomOutput,
+    out: Any = output.Output,
     name: str = "",
     base: type[Options] = _SimulationOptions,
     told: Sequence[str] = (),
@@ -723,7 +723,7 @@ def bayes(
         among=("cws", "ner", "org"),
         needs=("figure",),
     ),
-    out: output.RandomDrawn,
+    out: output.Drawn,
 ) -> None:
     """The paper of the Bayes test, computed again: tables 2 to 5, figures 1 to 3, simulation.
 
@@ -770,7 +770,7 @@ def chunking(
     ],
     jobs: int | None = options.JOBS(None),
     resume: Path | None = options.RESUME(None),
-    out: output.RandomOutput,
+    out: output.Output,
 ) -> None:
     """Does a finer tag set make a better chunker? Wang and Li's three experiments on your corpora.
 
@@ -869,7 +869,7 @@ def segmentation(
     output: Path | None = field_of(
         "--output -o DIR: Write tables, figures, outputs and JSON there."
     ),
-    out: output.RandomOutput,
+    out: output.Output,
 ) -> None:
     """Is recall the score to trust? Three word segmenters, a threshold sweep, a learning curve.
 
@@ -937,7 +937,7 @@ def tests(
         _TestsOptions,
         chosen(_TestsOptions, "correlations differences methods units items replicates level rng"),
     ],
-    out: output.RandomDrawn,
+    out: output.Drawn,
 ) -> None:
     """Which tests err as rarely as they say where items of a sentence are alike? Size and power.
 

@@ -141,7 +141,7 @@ def test_draws(run, files):
         ("", "folds.csv: is empty; expected a header with tp, fp, fn"),
         ("tp,fp,fn\n1,2,3\n4,5,6\n7,8,9\n", "new: 2 folds; expected 3, as folds has"),
         ("model,tp,fp,fn\n,2,3,4\n", "folds.csv:2: model is empty"),
-        ("model,tp,fp,fn\nx,2,3,4\ny,1,1,1\n", "folds.csv: 2 models; expected one"),
+        ("model,tp,fp,fn\nx,2,3,4\ny,1,1,1\n", "folds.csv: 2 models (x, y); expected one"),
     ],
 )
 def test_broken_files(refused, files, tmp_path, content, message):

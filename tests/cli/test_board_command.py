@@ -103,6 +103,12 @@ def test_a_page_besides(call, tmp_path):
     assert outcome.status == 2
     assert "lies in the site, which is replaced" in outcome.err
     assert (tmp_path / "site" / "index.html").read_text() == before
+    about = tmp_path / "about.md"
+    about.write_text("hello")
+    outcome = call("--about", about, "--html", about)
+    assert outcome.status == 2
+    assert "is an input; expected another file for --html" in outcome.err
+    assert about.read_text() == "hello"
 
 
 def test_bad_calls(run, refused, write, tmp_path):

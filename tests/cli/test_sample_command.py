@@ -66,7 +66,7 @@ def test_page(run, files, tmp_path):
         (["--size", "9", "--by", "item"], "probative: --by: 'item' is no unit of these outputs"),
         (["--size", "9", "--by", "word"], "probative: --by: unknown 'word'; expected one of"),
         (["--size", "9", "--keep", "2"], "old.conll: column 2 holds tags, which annotators must"),
-        (["--size", "9", "--scores", "2"], "probative: --scores: old.conll, column 2: row 1 is"),
+        (["--size", "9", "--scores", "2"], "probative: --scores: old.conll, column 2: item 1 is"),
         (["--size", "9", "--pilot", "none"], "none: there is no such file"),
         (["--size", "9", "--judge", "none"], "none: there is no such file"),
         (["--size", "9", "--task", "segmentation"], "probative: systems: old.conll is a segmen"),

@@ -124,7 +124,7 @@ def test_a_model_cannot_end_the_program(how, jobs):
 
 
 def test_a_worker_that_dies_is_no_error_of_the_program():
-    with pytest.raises(pv.InputError, match="a process that trained a model ended by itself"):
+    with pytest.raises(pv.InputError, match="a process that trained a model was killed"):
         compare_models(Lexicon(), Broken("die"), *tweets(40), n_jobs=2)
 
 

@@ -264,7 +264,7 @@ class Half:
         ({"y": ["a", "b"] * 20, "metric": "npv"}, "metric: unknown 'npv'; expected one of"),
         ({"metric": "recal"}, "did you mean 'recall'"),
         ({"m": 40}, "X: 40 instances; expected at least 64"),
-        ({"rng": "x"}, "rng: 'x' is not a whole number"),
+        ({"rng": "x"}, "rng: 'x' is not a number"),
         ({"rope": -1}, "rope: -1"),
         ({"level": 2}, "level: 2"),
     ],
@@ -274,6 +274,22 @@ def test_bad_input(arguments, message):
     given = {"model_a": Lexicon(), "model_b": Lexicon(2), "X": sentences, "y": spans} | arguments
     with pytest.raises(pv.InputError, match=message):
         compare_models(**given)
+
+
+class Untrainable(Lexicon):
+    def fit(self, X, y):  # noqa: ARG002
+        raise AssertionError("trained")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("rope", 1.5), ("prior", 0), ("beta", 0), ("level", 1), ("weight", "all"), ("weight", -1)],
+)
+def test_what_the_test_would_refuse_is_refused_before_training(option, value):
+    sentences, spans = tweets(40)
+    how = {option: value} | ({"metric": "fbeta"} if option == "beta" else {})
+    with pytest.raises(pv.InputError, match=f"^{option}: "):
+        compare_models(Untrainable(), Untrainable(2), sentences, spans, **how)
 
 
 def labelled():

@@ -248,6 +248,23 @@ def test_pages_say_where_they_come_from(inputs, pages, monkeypatch):
         assert str(inputs) not in path.read_text(encoding="utf-8"), path.name
 
 
+def test_pages_list_each_file_that_was_read_once(inputs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for run in ("1", "2"):
+            content = (inputs / ("old.conll" if name == "a" else "new.conll")).read_bytes()
+            (tmp_path / name / f"{name}{run}.conll").write_bytes(content)
+    (tmp_path / "f1").write_text("a file with the name of a metric\n")
+    runs = ["--runs", "A=a", "--runs", "B=b/*.conll", "--metric", "f1"]
+    main(["compare", str(inputs / "gold.conll"), *runs, "--html", "page.html", "--quiet"])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    listed = re.findall(r"(\S+) <small>\(sha256 ", page)
+    assert [name.rpartition(">")[2] for name in listed] == [
+        *("gold.conll", "a1.conll", "a2.conll", "b1.conll", "b2.conll")
+    ]
+
+
 def test_long_pages_have_contents_and_short_ones_do_not(pages):
     for name, path in pages.items():
         page = path.read_text(encoding="utf-8")

@@ -417,12 +417,15 @@ def test_other_text_is_refused(files, tmp_path, write):
         ({"size": 9, "sise": 9}, "sise: there is no such option"),
         ({"size": 9, "scores": 2}, "scores: there are no columns; expected a number per item"),
         ({"size": 9, "scores": [0.5]}, "scores: 1 numbers; expected one per token or item"),
-        ({"size": 9, "scores": [2.0] * 120}, "scores: row 1 is 2.0; expected a number from 0 to 1"),
+        (
+            {"size": 9, "scores": [2.0] * 120},
+            "scores: item 1 is 2.0; expected a number from 0 to 1",
+        ),
         ({"size": 9, "to": "x"}, "to: the pool came from Python"),
         ({"size": 9, "keep": ["x"]}, "keep: the pool came from Python"),
         ({"size": 9, "pilot": ([0, 500], GOLD[:2])}, "pilot: a unit is not in the pool"),
         ({"size": 9, "pilot": ([0, 0], GOLD[:2])}, "pilot: expected numbers of different"),
-        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing shows which units these are"),
+        ({"size": 9, "pilot": GOLD[:3]}, "pilot: its units are unknown"),
     ],
 )
 def test_one_line_tells_what_is_wrong(how, words):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.cli.options import JOBS, RESUME, argument
-from probative.cli.output import RandomDrawn, output_aside, progress
+from probative.cli.output import Drawn, output_aside, progress
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
@@ -49,7 +49,7 @@ def bayes(
         among=("densities", "difference"),
         needs=("figure",),
     ),
-    out: RandomDrawn,
+    out: Drawn,
 ) -> None:
     """Example: probative bayes folds_a.csv folds_b.csv --rope 0.005"""
     from probative._validation import one_of
@@ -132,18 +132,17 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     from probative.reading.counts_files import read_folds
     from probative.reading.source import refuse_repeats
 
-    if len(files) not in (1, 2):
+    wanted = {1: "two in a column named model, or two files", 2: "one in each of two files"}
+    if len(files) not in wanted:
         expected = "two, or one with a column named model"
         raise InputError(f"FOLDS_A FOLDS_B: {len(files)} files; expected {expected}")
     refuse_repeats(files)
     found: list[tuple[str, Any]] = []
     for file in files:
         models = read_folds(file)
-        if len(models) != 2 and len(files) == 1:
-            found = f"{len(models)} models ({', '.join(models)})"
-            raise InputError(f"{found}; expected two in a column named model, or two files", file)
-        if len(models) != 1 and len(files) == 2:
-            raise InputError(f"{len(models)} models; expected one in each of two files", file)
+        if len(models) != 3 - len(files):
+            given = f"{len(models)} models ({', '.join(models)})"
+            raise InputError(f"{given}; expected {wanted[len(files)]}", file)
         found += models.items()
     (name_a, a), (name_b, b) = found
     if name_a == name_b:
@@ -169,7 +168,7 @@ def crossval(
     given: CrossvalOptions,
     jobs: int | None = JOBS(None),
     resume: Path | None = RESUME(None),
-    out: RandomDrawn,
+    out: Drawn,
 ) -> None:
     """Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2"""
     from probative.cli.inputs import protect_code

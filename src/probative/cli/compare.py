@@ -18,7 +18,7 @@ from probative.cli.options import (
     judge,
     tell_verdicts,
 )
-from probative.cli.output import RandomDrawn, progress, reading_progress
+from probative.cli.output import Drawn, progress, reading_progress
 from probative.errors import InputError
 from probative.options import DATASETS, INPUT, OUTPUT, CompareOptions, choice
 
@@ -87,7 +87,7 @@ def compare(
         excludes=(*_NO_SCORES, "all_pairs"),
     ),
     gates: LedgerOptions,
-    out: RandomDrawn,
+    out: Drawn,
 ) -> int:
     """Example: probative compare gold.conll old.conll new.conll --html report.html
 

@@ -240,7 +240,7 @@ def _inputs(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) ->
             given += [str(Path(folder) / "*") for folder in given if Path(folder).is_dir()]
         if kind == "GLOB":
             given = [path for pattern in given for path in find_paths(pattern)]
-        if kind in ("FILE", "GLOB") or parameter.name == "folds":
+        if kind in ("FILE", "FILE.md", "GLOB") or parameter.name == "folds":
             yield from given
             yield from (word.partition("=")[2] for word in given if "=" in word)  # NAME=FILE
 
@@ -280,13 +280,13 @@ def origin_of_command() -> Origin | None:
     shown = shlex.join(["probative", *map(_without_folders, words)])
     found: list[Path] = []
     options = [option for option in context.command.params if option.name != "ledger"]
-    for given in dict.fromkeys(_inputs(options, context.params)):
+    for given in _inputs(options, context.params):
         with suppress(OSError):  # NAME=FILE, which may be too long for a path
             path = Path(given)
             inside = sorted(path.iterdir()) if path.is_dir() else map(Path, find_paths(given))
             found += [path] if path.is_file() else [own for own in inside if own.is_file()]
-    files = tuple((path.name, _digest(path)) for path in found[:_MOST_FILES])
-    more = len(found) - len(files)
+    files = tuple((path.name, _digest(path)) for path in [*dict.fromkeys(found)][:_MOST_FILES])
+    more = len({*found}) - len(files)
     rest = ((f"{more:,} more files", ""),) if more > 0 else ()
     return Origin(shown, source_date() or utc_day(time.time()), (*files, *rest))
 

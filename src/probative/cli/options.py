@@ -186,9 +186,7 @@ class Argument:
     required: bool = True
 
 
-def argument(metavar: str, text: str | None = None, **how: bool) -> Any:
-    """Declare an argument of a command; see `Argument`."""
-    return Argument(metavar, text, **how)
+argument: Any = Argument  # as the default of a parameter, whose type is that of the words
 
 
 def choose(*names: str, **own: Option) -> dict[str, Option]:
@@ -232,6 +230,9 @@ def as_command(command: str, function: Callable[..., Any], first: str = "") -> c
         else:
             kind, *chosen = get_args(hints[name]) or [hints[name]]
             group = chosen[0] if chosen else kind.options()
+            # the seed of a job takes the place of that of its output, which has no effect
+            taken = {flag for option in declared.values() for flag in option.flags}
+            group = {key: own for key, own in group.items() if _flag(key) not in taken}
             groups[name] = (kind, group)
             declared |= group
             usual = {entry.name: entry.default for entry in fields(kind)}

@@ -218,24 +218,10 @@ class Output(Options):
 
 
 @options_class
-class RandomOutput(Output):
-    """Output options of a command with random numbers, whose seed is a choice of the job."""
-
-    withheld = frozenset({"figure", "seed"})
-
-
-@options_class
 class Drawn(Output):
     """Output options of a command that draws figures."""
 
     withheld = frozenset()
-
-
-@options_class
-class RandomDrawn(Output):
-    """Output options of a command with random numbers that draws figures."""
-
-    withheld = frozenset({"seed"})
 
 
 @options_class

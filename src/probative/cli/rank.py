@@ -17,7 +17,7 @@ from probative.cli.options import (
     named_by_flags,
     words_of,
 )
-from probative.cli.output import RandomDrawn, RandomOutput, progress, reading_progress
+from probative.cli.output import Drawn, Output, progress, reading_progress
 from probative.errors import InputError
 from probative.options import OUTPUT, BoardOptions, CompareOptions, RankOptions, choice
 
@@ -48,7 +48,7 @@ def rank(
         needs=("html",),
     ),
     jobs: int = PROCESSES(-1),
-    out: RandomDrawn,
+    out: Drawn,
 ) -> None:
     """Example: probative rank gold.conll submissions/"""
     from probative.cli.inputs import inputs_of
@@ -132,7 +132,7 @@ def board(
     ),
     given: BoardOptions,
     jobs: int = PROCESSES(-1),
-    out: RandomOutput,
+    out: Output,
 ) -> None:
     """Only new submissions are computed; a bad one is listed with its error. The site shows nothing
     of the gold file.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from probative.cli.options import JUDGE, NAMES, GateOptions, argument, column, tell_verdicts
 from probative.cli.options import judge as judge_release
-from probative.cli.output import Drawn, Output, RandomOutput
+from probative.cli.output import Drawn, Output
 from probative.errors import InputError
 from probative.options import OUTPUT, EstimateOptions, SampleOptions, WatchOptions, choice
 
@@ -40,7 +40,7 @@ def sample(
     ),
     judge: str | None = JUDGE(None),
     explain: bool = choice("Show the strata, how many are drawn, and why.", False),
-    out: RandomOutput,
+    out: Output,
 ) -> None:
     """Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from probative.cli.options import NAMES, RUNS, argument, named_by_flags, number
-from probative.cli.output import Drawn, Output, RandomOutput
+from probative.cli.output import Drawn, Output
 from probative.errors import InputError
 from probative.options import (
     INPUT,
@@ -213,7 +213,7 @@ def split(
     ),
     *,
     given: SplitOptions,
-    out: RandomOutput,
+    out: Output,
 ) -> None:
     """Train on each train file with any tool, predict its validation file, then run: probative
     bayes --folds DIR --preds-a 'a/*' --preds-b 'b/*'

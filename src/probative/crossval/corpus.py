@@ -18,7 +18,6 @@ from probative.crossval.runner import (
     MODELS,
     LabelTask,
     counts_of_labels,
-    distinct_names,
     judge_folds,
 )
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
@@ -36,10 +35,11 @@ from probative.reading.source import refuse_repeats
 from probative.results.crossval import FoldCounts, ModelComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.reading.columns import Layout
     from probative.reading.source import Source
 
 REGULARIZED = ("entities", "labels", "tokens")
@@ -135,14 +135,14 @@ def read_corpus(
     """Read a corpus of any known format; `features` (columns from 1) make tokens tuples."""
     opened = path if isinstance(path, Input) else open_input(path, Options(**how))
     source, form = opened.source, opened.kind
-    if form in _COLUMNS and opened.options.task in (None, "entities"):
-        return _tagged_corpus(opened, scheme, features)
-    if features:
+    is_columns = form in _COLUMNS and opened.options.task in (None, "entities")
+    if features and not is_columns:
         raise source.error(f"features: {form} has no columns; expected a column file with tags")
     if form not in _IN_LINES or (form == "rows" and source.kind == "parquet"):
         expected = "columns, segmented text, a list or table of labels, JSON lines"
         raise source.error(f"is {FORMATS[form].title}; expected a corpus in lines: {expected}")
-    annotations = read(opened)
+    tag_column = opened.options.tag_column
+    annotations = read_tags(opened.layout, tag_column) if is_columns else read(opened)
     if isinstance(annotations, Tagged) and IGNORED in annotations.names:
         raise source.error("has tokens without a tag (-100); expected a tag for each")
     if isinstance(annotations, LabelSets):
@@ -166,32 +166,34 @@ def read_corpus(
     elif isinstance(annotations, Tagged):
         spans = decode(annotations, scheme=scheme)
     text, every = spans.text, range(spans.n_sentences)
-    document = annotations.document if isinstance(annotations, Segmented) else None
-    known = list(map(text.words, every)), list(map(spans.of, every)), document, spans.notes
+    sentences: list[Any] = list(map(text.words, every))
+    task, document, raw = "entities", text.document, text.raw
     if isinstance(annotations, Segmented):
-        return Corpus(source.name, "segmentation", form, *known, source, text.raw)
-    at = [(text.line_of(i) or 1) - 1 for i in every]
-    return Corpus(source.name, "entities", form, *known, source, lambda i: lines[at[i]])
-
-
-def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -> Corpus:
-    """Build the corpus of a column file with tags."""
-    source, shape = opened.source, opened.layout
-    text = shape.text
-    spans = decode(read_tags(shape, opened.options.tag_column), scheme=scheme)
-    sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
+        task, document = "segmentation", annotations.document
+    elif not is_columns:
+        at = [(text.line_of(i) or 1) - 1 for i in every]
+        document, raw = None, lambda i: lines[at[i]]
     if features:
-        columns = []  # from 1
-        for column in features:
-            if not 1 <= column <= shape.width:
-                raise source.error(f"has no column {column} for features; there are {shape.width}")
-            codes, values = column_of(shape, column - 1)
-            names = [value.decode("utf-8", "replace") for value in values]
-            columns.append([names[code] for code in codes.tolist()])
-        tokens = zip((word for words in sentences for word in words), *columns, strict=True)
-        sentences = [list(islice(tokens, len(words))) for words in sentences]
-    content = sentences, list(map(spans.of, range(text.n_sentences))), text.document, spans.notes
-    return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
+        sentences = list(_with_features(sentences, opened.layout, features))
+    content = sentences, list(map(spans.of, every)), document, spans.notes
+    return Corpus(source.name, task, form, *content, source, raw)
+
+
+def _with_features(
+    sentences: Sequence[Any], shape: Layout, features: Sequence[int]
+) -> Iterator[list[tuple[str, ...]]]:
+    """Yield the sentences of a column file with these columns (from 1) beside the words."""
+    columns = []
+    for column in features:
+        if not 1 <= column <= shape.width:
+            width = shape.width
+            raise shape.text.error(f"has no column {column} for features; there are {width}")
+        codes, values = column_of(shape, column - 1)
+        names = [value.decode("utf-8", "replace") for value in values]
+        columns.append([names[code] for code in codes.tolist()])
+    tokens = zip((word for words in sentences for word in words), *columns, strict=True)
+    for words in sentences:
+        yield list(islice(tokens, len(words)))
 
 
 # --- Folds as files, to train elsewhere
@@ -223,9 +225,7 @@ def write_folds(
         except UnicodeError:
             same = False
         if not same:
-            raise InputError(
-                f"encoding: {encoding!r} cannot encode this corpus; expected one such as utf-8"
-            )
+            raise InputError(f"encoding: {encoding!r} cannot encode this corpus; expected utf-8")
     with failing_as("cannot be used", target):
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)
@@ -294,23 +294,19 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
 
 def _check_manifest(manifest: Any) -> None:
     """Check all that is used later: KeyError, TypeError, ValueError, or InputError for options."""
-
-    def check_whole(value: Any) -> None:
-        if type(value) is not int or value < 0:
-            raise ValueError(f"{value!r} is not a whole number >= 0")
-
-    folds = manifest["folds"]
+    folds, whole = manifest["folds"], [manifest["seed"]]
     one_of("task", manifest["task"], TASKS)
-    check_whole(manifest["seed"])
     if not isinstance(folds, list) or len(folds) < 2 or len(folds) % 2:
         raise ValueError("there are no two folds per repetition")
     for fold in folds:
-        check_whole(fold["fold"])
-        for part in ("train", "validation"):
-            check_whole(fold[part]["sentences"])
-            name = fold[part]["file"]
+        parts = fold["train"], fold["validation"]
+        whole += [fold["fold"], *(part["sentences"] for part in parts)]
+        for name in (part["file"] for part in parts):
             if Path(name).name != name:
                 raise ValueError(f"{name!r} is no file of this folder")
+    odd = [value for value in whole if type(value) is not int or value < 0]
+    if odd:
+        raise ValueError(f"{odd[0]!r} is not a whole number >= 0")
     Options(**manifest["reading"])
     for name, value in manifest["reading"].items():
         kind = {"tag_column": int, "comments": bool}.get(name, str)
@@ -327,13 +323,12 @@ def judge_predictions(
     preds_b: Sequence[Path | str],
     *,
     metrics: Sequence[str] | None = None,
-    names: tuple[str, str] = ("A", "B"),
     only: Sequence[str] = (),
     ignore_type: bool = False,
     **how: Any,
 ) -> ModelComparison:
     """Score predictions, one file per fold, on the folds of a folder and run the Bayes test."""
-    names = distinct_names(names)
+    names = ("A", "B")
     manifest = read_manifest(folder)
     folds = manifest["folds"]
     options = Options(**manifest["reading"])
@@ -378,12 +373,12 @@ def _in_order(
         raise InputError(f"{name}: {len(files)} files; expected {len(golds)}, one per fold")
     if isinstance(golds[0], Labels):
         return [_labels_of(*triple, options) for triple in zip(golds, paths, files, strict=True)]
-    fold_of = {_text_digest(gold): number for number, gold in enumerate(golds)}
+    fold_of = {_text_of(gold): number for number, gold in enumerate(golds)}
     placed: dict[int, tuple[str, Any]] = {}
     for expected, file in enumerate(files):
         # predictions may have another format than the folds
         annotations = read(file, Options(task=options.task, encoding=options.encoding))
-        number = fold_of.get(_text_digest(annotations))
+        number = fold_of.get(_text_of(annotations))
         if number is None:  # compared with the fold in the same place
             try:
                 match_inputs(golds[expected], [annotations], names=["a"])
@@ -398,19 +393,15 @@ def _in_order(
     return [placed[number][1] for number in range(len(golds))]
 
 
-def _text_digest(annotations: Any) -> str:
-    """Return a digest of the text of a file: its tokens or characters, sentence by sentence."""
-    digest = hashlib.sha256()
+def _text_of(annotations: Any) -> tuple[Any, ...]:
+    """Return the text of a file to compare: its characters, or the tokens of its sentences."""
     if isinstance(annotations, Segmented):
-        digest.update(annotations.characters.tobytes())
-        digest.update(annotations.byte_first.astype("int64").tobytes())
-        return digest.hexdigest()
+        ends = annotations.byte_first.astype("int64")
+        return annotations.characters.tobytes(), ends.tobytes()
     text = annotations.text
     if text.n_tokens and not text.words(0):
         raise InputError("has no tokens, so its fold is unknown", text.name)
-    for sentence in range(text.n_sentences):
-        digest.update("\n".join(text.words(sentence)).encode("utf-8", "replace") + b"\n\n")
-    return digest.hexdigest()
+    return tuple(tuple(text.words(i)) for i in range(text.n_sentences))
 
 
 def _labels_of(gold: Labels, path: Path, file: str, options: Options) -> Labels:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, shown
+from probative._validation import one_of, whole_number
 from probative._validation import positive as positive_number
 from probative.counts import PairedCounts
 from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
@@ -23,6 +23,7 @@ from probative.labels import items_of, label_text, labels_in, positive_label
 from probative.metrics import METRICS, NEEDS_TN, PRF
 from probative.options import CrossvalOptions
 from probative.results.crossval import FoldCounts, ModelComparison
+from probative.wording.numbers import some
 from probative.workers import answers_of, check_jobs
 
 if TYPE_CHECKING:
@@ -111,15 +112,11 @@ class _Fits:
         try:
             yield from answers_of(self.fit_and_predict, todo, n_jobs)
         except TerminatedWorkerError:
-            raise InputError(
-                "a process that trained a model ended by itself (killed, crashed, or out of "
-                "memory); expected smaller models, or fewer jobs at once"
-            ) from None
+            found = "a process that trained a model was killed, crashed, or ran out of memory"
+            raise InputError(f"{found}; expected smaller models, or fewer jobs at once") from None
         except (PicklingError, BrokenProcessPool) as error:
-            raise InputError(
-                f"the models or the data cannot be sent to other processes ({error}); expected "
-                "objects that pickle can store, or one job"
-            ) from error
+            found = f"the models or the data cannot be sent to other processes ({error})"
+            raise InputError(f"{found}; expected objects for pickle, or one job") from error
 
     def fit_and_predict(self, part: Part) -> tuple[Part, Outcome]:
         """Train a copy of a model on a fold, and predict the rest."""
@@ -210,7 +207,9 @@ class LabelTask:
             if strange:
                 place = int(np.argmax(np.isin(codes, strange)))
                 odd = f"{labels[place]!r:.40} for instance {place + 1}"
-                raise InputError(f"predicts {odd}; expected one of {_first_classes(self.classes)}")
+                raise InputError(
+                    f"predicts {odd}; expected one of {some(self.classes, _CLASSES_SHOWN)}"
+                )
         return labels
 
     def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
@@ -278,15 +277,9 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
         return LabelTask(positive_label(classes), classes)
     _, (wanted,) = labels_in("positive", [positive])
     if wanted not in classes:
-        expected = f"expected one of {_first_classes(classes)}"
+        expected = f"expected one of {some(classes, _CLASSES_SHOWN)}"
         raise InputError(f"positive: no instance has the class {positive!r}; {expected}")
     return LabelTask(wanted, classes)
-
-
-def _first_classes(classes: Sequence[str]) -> str:
-    """List the first classes."""
-    more = ", …" if len(classes) > _CLASSES_SHOWN else ""
-    return ", ".join(classes[:_CLASSES_SHOWN]) + more
 
 
 def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, str]]:
@@ -390,7 +383,7 @@ def compare_models(
     >>> result.folds[0].counts
     Counts(tp=9, fp=4, fn=0, tn=7)
     """
-    from probative.inference.crossval import fold_weight
+    from probative.inference.bayes import bayes_test
 
     models = {"model_a": model_a, "model_b": model_b}
     for parameter, model in models.items():
@@ -403,15 +396,12 @@ def compare_models(
     check_jobs(n_jobs)
     test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
     test_options |= {"beta": beta, "weight": weight}
-    # refuse what the test would refuse, before hours of training
-    positive_number("rope", rope, zero=True)
-    positive_number("prior", prior)
-    positive_number("beta", beta)
-    open_probability("level", level)
-    fold_weight(1, weight)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
-    names = distinct_names(names)
+    for name in metrics:  # refuse what the test would refuse, before hours of training
+        bayes_test([PairedCounts([1.0] * 8)] * 2, metric=name, **test_options)
+    if names[0] == names[1]:
+        names = (f"{names[0]} (A)", f"{names[1]} (B)")
 
     further: dict[str, Any] = {"positive": positive, "groups": groups, "regularize": regularize}
     options = CrossvalOptions(a=names[0], b=names[1], **further, **test_options)
@@ -455,12 +445,6 @@ def compare_models(
         balance=cv.balance(X, y, groups, blocks=block),
         **test_options,
     )
-
-
-def distinct_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Return names that distinguish two models: add the letters of their roles to equal ones."""
-    a, b = names
-    return (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
 
 
 def judge_folds(
@@ -519,8 +503,4 @@ def _seed(rng: Any) -> int:
     """Return the given seed, or a new one."""
     if rng is None or isinstance(rng, np.random.Generator):
         return int(np.random.default_rng(rng).integers(2**31))
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise InputError(
-            f"rng: {shown(rng)} is not a whole number >= 0, nor a numpy.random.Generator"
-        )
-    return int(rng)
+    return whole_number("rng", rng, least=0, most=2**128)

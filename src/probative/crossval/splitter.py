@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import amounts, shown
+from probative._validation import amounts, random_generator, whole_number
 from probative.errors import InputError
 from probative.results.crossval import SplitBalance
+from probative.wording.numbers import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -372,10 +373,9 @@ class BlockRegularizedCV:
             if 0 < total < n_blocks
         ]
         if rare:
-            some = ", ".join(rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
             warnings.warn(
-                f"fewer members than the {n_blocks} blocks: {some}; some training halves may have "
-                f"none of them, and scores that rest on them vary from fold to fold",
+                f"fewer members than the {n_blocks} blocks: {some(rare, 5)}; some training halves "
+                f"may have none of them, and scores that rest on them vary from fold to fold",
                 stacklevel=2,
             )
         if group is None:
@@ -448,17 +448,11 @@ class BlockRegularizedCV:
 
 def _repetitions(m: Any) -> int:
     """Refuse numbers of repetitions that are not from 1 to 127."""
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= 127:
-        raise InputError(f"m: {shown(m)} is not a whole number from 1 to 127")
-    return int(m)
+    return whole_number("m", m, most=127)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
     """Return a NumPy generator for a seed, a generator or a legacy random state."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except Exception:  # NumPy raises several types of error for invalid seeds
-        expected = "a seed or a generator of NumPy"
-        raise InputError(f"random_state: {shown(random_state)} is not {expected}") from None
+    return random_generator(random_state, "random_state")

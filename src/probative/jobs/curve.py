@@ -119,7 +119,7 @@ def _match_scores(
             if systems and answer.aligned is None:
                 paired = (f"{name}: matched with gold by position, because rows have no ids",)
             notes += [*read, *paired]
-        own = _numbers(output, name)
+        own = numbers_of(output, name)
         if len(own) != len(answer):
             raise InputError(
                 f"{name}: {len(own)} scores, but gold has {len(answer)} items; expected one score "
@@ -140,7 +140,7 @@ def _match_scores(
     )
 
 
-def _numbers(output: Any, name: str) -> Array:
+def numbers_of(output: Any, name: str) -> Array:
     """Return one finite number per item."""
     if isinstance(output, Labels):
         values = np.array([_number(text) for text in output.names])[output.codes]

@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    """Parse lengths of n-grams such as 1+2+3."""
-    return tuple(int(size) for size in text.split("+"))
-
-
 # the options of each kind of model, how they are parsed, and their description in messages
 _NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
-_CRF: dict[str, Callable[[str], Any]] = {**_NUMBERS, "ngrams": _sizes}
+_CRF: dict[str, Callable[[str], Any]] = _NUMBERS | {
+    "ngrams": lambda text: tuple(map(int, text.split("+")))
+}
 _NETWORK: dict[str, Callable[[str], Any]] = {
     "dimensions": int,
     "hidden": int,
@@ -64,9 +61,8 @@ def _built(kind: str, text: str, parameter: str) -> Any:
         try:
             options[name] = parsers[name](value)
         except (KeyError, ValueError):
-            raise InputError(
-                f"{parameter}: {setting!r} is no option of {called}; expected {expected}"
-            ) from None
+            found = f"{setting!r} is no option of {called}"
+            raise InputError(f"{parameter}: {found}; expected {expected}") from None
     try:
         if kind == "crf":
             from probative.learners.crf import CRFChunker
@@ -89,17 +85,15 @@ def _own(module: str, factory: str, parameter: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)  # the user's module lies where the command was called
     try:
-        make = getattr(import_module(module), factory)
+        loaded = import_module(module)
     except ImportError as error:
         raise InputError(f"{parameter}: module {module!r} cannot be imported: {error}") from None
-    except AttributeError as error:
-        if hasattr(sys.modules.get(module), "__name__"):
-            raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
-        raise _failed(parameter, f"module {module!r}", error) from error
     except (Exception, SystemExit) as error:  # a module must not end the program
         raise _failed(parameter, f"module {module!r}", error) from error
+    if not hasattr(loaded, factory):
+        raise InputError(f"{parameter}: module {module!r} has no {factory!r}")
     try:
-        return make()
+        return getattr(loaded, factory)()
     except (Exception, SystemExit) as error:
         raise _failed(parameter, f"{module}:{factory}()", error) from error
 

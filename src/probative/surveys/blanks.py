@@ -279,11 +279,9 @@ def _rows_of_table(
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    records = objects_of(source)
-    keys = list(dict.fromkeys(key for record in records for key in record))
+    kind, _, keys, cells = _rows_of_table(source)
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
-    cells = [[record.get(key) for key in keys] for record in records]
-    names, cells = _visible(source, keys, cells, keep, taken, sure=TOKENS)
+    names, rows = _visible(source, keys, cells, keep, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
 
     def shown(value: Any) -> Any:
@@ -296,14 +294,14 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
         """Return the text or the tokens of a record."""
         if isinstance(record.get("text"), str):
             return str(record["text"])
-        tokens = record.get("tokens", record.get("words")) or []
+        tokens = record.get("tokens") or record.get("words") or []
         return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
 
-    rows = [[shown(cell) for cell in row] for row in cells]
-    texts = [words(record) for record in records]
+    rows = [[shown(cell) for cell in row] for row in rows]
+    texts = [words(dict(zip(keys, row, strict=True))) for row in cells]
     first = np.cumsum([0, *map(len, texts)])
     form, text = "rows" if tagged else "jsonl", Text(source.name, first, sentences=texts)
-    return _TableBlanks("jsonl", form, names, rows, answer, text=text)
+    return _TableBlanks(kind, form, names, rows, answer, text=text)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
@@ -576,11 +574,9 @@ def _find(
     sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
         draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
-        raise InputError(
-            f"annotated: {counted(sum(sizes), _part(pool))} without tokens, texts or ids, but "
-            f"{len(parts):,} were drawn{draws}; expected all of them, in the order in "
-            f"which they were drawn"
-        )
+        given = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
+        number = f"{len(parts):,} were drawn{draws}"
+        raise InputError(f"annotated: {given}, but {number}; expected all, in that order")
     ends = np.cumsum([0, *sizes])
     every = np.arange(len(parts), dtype=np.intp)
     return [every[low:high] for low, high in pairwise(ends)], []

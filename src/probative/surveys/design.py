@@ -140,25 +140,18 @@ class Design:
     @cached_property
     def units(self) -> _DrawnUnits:
         """Return the drawn units: index in the pool, stratum and batch."""
-        parts = []
-        before = np.zeros(len(self.strata), dtype=np.int64)
-        for batch, more in enumerate(self.batches):
-            after = before + more
-            places = zip(self.order, before, after, strict=True)
-            drawn = np.sort(np.concatenate([order[low:high] for order, low, high in places]))
-            parts.append((drawn, np.full(len(drawn), batch)))
-            before = after
-        numbers, batches = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return _DrawnUnits(numbers, self.stratum_of[numbers], batches)
+        ends = np.cumsum(self.batches, axis=0)
+        drawn = [order[:end] for order, end in zip(self.order, ends[-1], strict=True)]
+        batches = [np.searchsorted(own, np.arange(own[-1]), side="right") for own in ends.T]
+        number, batch = np.concatenate(drawn), np.concatenate(batches)
+        rows = np.lexsort((number, batch))
+        return _DrawnUnits(number[rows], self.stratum_of[number[rows]], batch[rows])
 
     def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
         """Return the design with a further draw of `more` units; `strata` replaces the strata."""
-        looked_at = self.strata if strata is None else strata
-        drawn = tuple(
-            replace(new, drawn=old.drawn + int(added))
-            for new, old, added in zip(looked_at, self.strata, more, strict=True)
-        )
-        return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
+        looked_at = tuple(strata or self.strata)
+        batches = (*self.batches, tuple(map(int, more)))
+        return replace(self, strata=looked_at, batches=batches).first(len(batches))
 
     def first(self, draws: int) -> Design:
         """Return the design as it was after this many draws."""

@@ -32,7 +32,7 @@ from probative.results import (
 )
 from probative.surveys.blanks import read_draws
 from probative.surveys.design import SystemSource, open_design
-from probative.surveys.pool import fingerprint, outputs_of, read_again
+from probative.surveys.pool import fingerprint, read_again
 from probative.wording.verdict import certain_verdict, verdict
 
 if TYPE_CHECKING:
@@ -69,14 +69,6 @@ class _Survey:
         """Return the name of the method of the intervals."""
         return "stratified" if self.items is None else "rare-items"
 
-    def project(self, name: str) -> PoolScore:
-        """Prepare the estimates of the pool in one metric."""
-        metric = scored_as(self.answers.matched, name)
-        known: dict[str, Any] = {"finite": not self.options.population, "judge": self.judge}
-        known["disputed"] = self.pool.disputed[self.design.units.number]
-        scores = PoolScores(self.answers.counts, self.draw, metric, **self.how, **known)
-        return PoolScore(name, self, scores)
-
     @cached_property
     def judge(self) -> Judge | None:
         """Return the counts of all units against the judge's opinion; None without a judge."""
@@ -112,7 +104,14 @@ class PoolScore(PairScore):
 
     metric: str  # as users know it
     survey: _Survey
-    scores: PoolScores
+
+    @cached_property
+    def scores(self) -> PoolScores:
+        """Return the estimates of the pool."""
+        own, metric = self.survey, scored_as(self.survey.answers.matched, self.metric)
+        known: dict[str, Any] = {"finite": not own.options.population, "judge": own.judge}
+        known["disputed"] = own.pool.disputed[own.design.units.number]
+        return PoolScores(own.answers.counts, own.draw, metric, **own.how, **known)
 
     def score(self, system: int) -> EstimatedScore:
         """Estimate the score of a system."""
@@ -190,10 +189,8 @@ class PoolScore(PairScore):
         return EstimatedDifference(**found)
 
     def _lacks_evidence(self, a: int, b: int) -> bool:
-        found = self._found(a, b)
-        return (
-            not self.survey.pool.is_same(a, b) and self.survey.items is None and found.no_evidence
-        )
+        is_projected = self.survey.items is None and not self.survey.pool.is_same(a, b)
+        return is_projected and self._found(a, b).no_evidence
 
     def _is_open(self, a: int, b: int) -> bool:
         """Return True if there is no probability of the difference."""
@@ -285,14 +282,14 @@ def estimate(
     if judge is not None:
         path = str(judge) if is_path(judge) else None
         known = replace(known, judge=SystemSource("judge", path, fingerprint(judge)))
-    pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
+    pool = read_again(known, folder, outputs=systems, judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
     known = known.first(done)
     draw = Draw(known.units.stratum, [stratum.size for stratum in known.strata])
     survey = _Survey(known, pool, answers, draw, options)
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
-    projected = {name: survey.project(name) for name in dict.fromkeys((*shown_metrics, *compared))}
+    projected = {name: PoolScore(name, survey) for name in (*shown_metrics, *compared)}
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
     choices = Choices(pool.unit, options.level, options.rope, Comparison.power, random_generator(0))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative._validation import numbers as checked_numbers
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import digest
@@ -29,7 +27,7 @@ from probative.reading.annotations import (
     Text,
     part_of,
 )
-from probative.reading.inputs import annotations_of, is_path, is_series, settled
+from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.logs import Samples
 from probative.reading.records import on_same_documents
 from probative.reading.source import unreadable
@@ -147,26 +145,13 @@ def _add_confidence(pool: Pool, scores: Any, outputs: Sequence[Any], options: Ho
 
 def _probabilities(what: str, given: Any) -> Floats:
     """Return numbers from 0 to 1, one per row; refuse others."""
+    from probative.jobs.curve import numbers_of  # slow to import, and rarely needed
 
-    def number(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return math.nan
-
-    if isinstance(given, Labels):
-        numbers = np.array([number(name) for name in given.names])[given.codes]
-    elif is_series(given) or isinstance(given, (list, tuple)):
-        numbers = checked_numbers(what, given.to_numpy() if hasattr(given, "to_numpy") else given)
-    else:
-        raise InputError(f"{what}: {shown(given)}; expected a column, or a number per item")
-    if numbers.ndim != 1:
-        raise InputError(f"{what}: shape {numbers.shape}; expected one number per item")
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
+    numbers = numbers_of(given, what)
+    wrong = np.flatnonzero((numbers < 0) | (numbers > 1))
     if len(wrong):
-        row = int(wrong[0])
-        text = given.names[given.codes[row]] if isinstance(given, Labels) else float(numbers[row])
-        raise InputError(f"{what}: row {row + 1} is {shown(text)}; expected a number from 0 to 1")
+        found = f"item {wrong[0] + 1} is {numbers[wrong[0]]}"
+        raise InputError(f"{what}: {found}; expected a number from 0 to 1")
     return numbers
 
 
@@ -315,12 +300,13 @@ def read_again(
     design: Design,
     folder: Path | str = ".",
     *,
-    outputs: Sequence[Any] | None = None,
+    outputs: Any = None,
     judge: Any = None,
     scores: Any = None,
 ) -> Pool:
     """Read the outputs of a design as they were read when it was made; refuse changed ones."""
     # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
+    outputs = _outputs_of(outputs, design)
     if outputs is not None and len(outputs) != len(design.outputs):
         expected = f"expected the {len(design.outputs)} of the design"
         raise InputError(f"systems: {len(outputs)}; {expected}")
@@ -371,7 +357,7 @@ def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
             yield "texts", list(texts)
 
 
-def outputs_of(systems: Any, design: Design) -> list[Any] | None:
+def _outputs_of(systems: Any, design: Design) -> list[Any] | None:
     """Return the outputs in the order of the design; None if the paths of the design apply."""
     if systems is None:
         return None

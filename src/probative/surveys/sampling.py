@@ -21,8 +21,8 @@ from probative._validation import (
 from probative.errors import InputError
 from probative.files import check_target, create_whole, hold, write_whole
 from probative.inference.stratified import sampling_variance, worth_in_random_units
+from probative.jobs.score import by_name, facts_of_reading
 from probative.options import SampleOptions
-from probative.reading.annotations import LabelSets
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
 from probative.surveys.blanks import open_blanks
@@ -117,10 +117,7 @@ def _finish(
     if files is not None and blanks is not None:
         content = blanks.write(pool.parts_of(new))
         _write_both(content.encode(pool.reading.encoding or "utf-8"), design, files)
-    # how tags were read
-    scheme = pool.matched.scheme
-    read = () if scheme is None else (scheme, pool.reading.repair)
-    facts = ("sets",) if isinstance(pool.sides[0], LabelSets) else read
+    facts = facts_of_reading(pool.matched, pool.reading)
     about = f"by-{design.unit}", f"for-{design.goal}", f"size:{design.size}", design.basis
     return Sampled(
         task=design.task,
@@ -142,7 +139,7 @@ def _finish(
         units=new,
         files={} if files is None else {name: str(path) for name, path in files.items()},
         notes=tuple(notes),
-        signature=options.signature("sample", pool.task, *facts, *about),
+        signature=options.signature("sample", *facts, *about),
         design=design,
     )
 
@@ -153,8 +150,7 @@ def _finish(
 def _extend_alone(given: Any, asked: _Asked) -> Sampled:
     """Draw more units into a design (an object or its file), and write them."""
     options = asked.options
-    defaults = SampleOptions(add=options.add, level=options.level)
-    chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
+    chosen = sorted(options.changed() - {"add", "level"})
     chosen += ["names"] if asked.names is not None else []
     if chosen:
         raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
@@ -319,11 +315,7 @@ def sample(
         },
         beside=("names", "pilot", "scores", "judge", "to"),
     )
-    given: list[Any] = [s for s in (systems, *more) if s is not None]
-    if len(given) == 1 and isinstance(given[0], dict):
-        if names is not None:
-            raise InputError("names: the systems have names already; leave it out")
-        given, names = list(given[0].values()), tuple(map(str, given[0]))
+    given, names = by_name([s for s in (systems, *more) if s is not None], names)
     names = None if names is None else names_of("names", names)
     asked = _Asked(given, options, names, to, pilot, scores, judge)
     if add is not None:

@@ -479,10 +479,7 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     """Return the places of annotated sentences in the pool, and in their own file."""
     names = names_of_parts(pool.sides[0], side)
     if names is None:
-        raise InputError(
-            "pilot: nothing shows which units these are; expected tokens, texts or ids, or (from "
-            "Python) the numbers of the units beside their annotations"
-        )
+        raise InputError("pilot: its units are unknown; expected tokens, texts, ids or numbers")
     mine, theirs = names
     order = np.arange(len(mine))
     if drawn is not None:  # of equal texts, prefer those that were drawn

@@ -15,7 +15,7 @@ from probative.options import WatchOptions
 from probative.results import Looks
 from probative.surveys.blanks import read_draws
 from probative.surveys.design import open_design
-from probative.surveys.pool import outputs_of, read_again
+from probative.surveys.pool import read_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def watch(
     opened, folder = open_design(design)
     if len(opened.outputs) > 2:
         raise InputError(f"design: {len(opened.outputs)} systems; expected one, or two")
-    pool = read_again(opened, folder, outputs=outputs_of(systems, opened))
+    pool = read_again(opened, folder, outputs=systems)
     done, answers = read_draws(opened, pool, annotated)
     name, *others = compared_metrics(answers.matched, metric, "micro")
     if others:
