@@ -392,12 +392,11 @@ def _compare_pairs(
     ]
     jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
     compared = []
-    for done, (_, comparisons) in enumerate(
-        in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
-    ):
+    compare = partial(_compare_pair, options, len(ranking.pairs))
+    for _, comparisons in in_processes(compare, parts, jobs):
         compared.append(comparisons)
         if report is not None:
-            report(done, len(parts))
+            report(len(compared), len(parts))
     return tuple(compared)
 
 

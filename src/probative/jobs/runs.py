@@ -129,7 +129,7 @@ def counts_of_runs(
     if not systems:
         raise InputError("systems: none; expected at least one")
     every: list[Counts] = []
-    groups = []
+    groups, first = [], None
     for name, own in systems.items():
         runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
         if not all(isinstance(counts, Counts) for counts in runs):
@@ -139,14 +139,12 @@ def counts_of_runs(
         called = tuple(f"run {number}" for number in range(1, len(runs) + 1))
         groups.append(RunGroup(str(name), tuple(range(len(every), len(every) + len(runs))), called))
         every += runs
-    first = None
-    for group in groups:
-        for place, run in zip(group.places, group.runs, strict=True):
-            here = f"{group.name}, {run}" if len(group.runs) > 1 else group.name
-            if len(every[place].shape) != 1:
-                raise InputError(f"{here}: shape {every[place].shape}; expected one row per unit")
+        for counts, run in zip(runs, called, strict=True):
+            here = f"{name}, {run}" if len(runs) > 1 else str(name)
+            if len(counts.shape) != 1:
+                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
             first = first or here
-            _check_same_answer(first, every[0], here, every[place])
+            _check_same_answer(first, every[0], here, counts)
     return every, groups
 
 
