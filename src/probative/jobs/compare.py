@@ -20,6 +20,7 @@ from probative.inference.pooled import PooledScore
 from probative.jobs.runs import (
     adjust_answers,
     answers_on,
+    can_be_tested,
     compare_counts,
     hints_of_files,
     hints_of_runs,
@@ -238,9 +239,9 @@ def _summarize(
         column=column,
         difference=whole.difference,
         groups=len(groups),
-        tested=sum(_can_be_tested(c) for c in own.values()),
+        tested=sum(can_be_tested(c) for c in own.values()),
         tests=sum(
-            _can_be_tested(c)
+            can_be_tested(c)
             for g in groups
             for c in g.comparisons or ()
             if (c.metric, c.question) == (metric, whole.question)
@@ -264,13 +265,6 @@ def _summarize(
 def _is_decided(c: Comparison, level: float) -> bool:
     """Return True if a pair is shown to differ, by the p-value that counts."""
     return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
-
-
-def _can_be_tested(c: Comparison) -> bool:
-    """Return True if the test of a comparison could have found a difference."""
-    one_unit = c.observed_units is not None and c.observed_units < 2
-    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
-    return not (c.identical or nothing or one_unit)
 
 
 def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
@@ -331,19 +325,8 @@ def _with_groups(
 
 def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Adjust the p-values for the number of groups and pairs, separately for each metric."""
-    # tests that cannot reject do not count: one unit, identical outputs, or no positive items
     every = [c for group in groups for c in group.comparisons or ()]
-    families: dict[tuple[str, str | None], list[int]] = {}
-    for place, c in enumerate(every):
-        if _can_be_tested(c):
-            families.setdefault((c.metric, c.question), []).append(place)
-    adjusted = [replace(c, p_adjusted=1.0, p_bh=1.0) for c in every]
-    for places in families.values():
-        tests = [every[place].p_decision for place in places]
-        holm, bh = adjust_pvalues(tests), adjust_pvalues(tests, "benjamini-hochberg")
-        for place, p, q in zip(places, holm.tolist(), bh.tolist(), strict=True):
-            adjusted[place] = replace(every[place], p_adjusted=p, p_bh=q)
-    left = iter(adjusted)
+    left = iter(adjust_answers(every, in_groups=True))
     return tuple(
         replace(group, comparisons=tuple(islice(left, len(group.comparisons or ()))))
         for group in groups
@@ -558,9 +541,10 @@ def compare_matched(
                 report(next(done), total)
             yield _compare_runs(part, score, pair, options, how) if found is None else [next(found)]
 
-    comparisons: list[Comparison] = []
-    for metric in metrics:
-        comparisons += adjust_answers(compare_in(matched, metric, choices), len(systems))
+    answers = (compare_in(matched, metric, choices) for metric in metrics)
+    comparisons = [c for found in answers for both in found for c in both]
+    if len(systems) > 2:
+        comparisons = adjust_answers(comparisons)
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
