@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count, islice
-from math import nan
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -151,16 +150,15 @@ def _by_label(
     beta = getattr(score, "beta", 1.0)
     with no_collection():
         for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
-            if use:
-                number = paired.multiplicity
-                key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
-                if key not in known:
-                    gap = difference(paired, metric, level=choices.level, beta=beta)
-                    known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
-                pvalue = (
-                    _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
-                )
-                differences.append(replace(known[key], label=label, pvalue=pvalue))
+            if not use:
+                continue
+            number = paired.multiplicity
+            key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+            if key not in known:
+                gap = difference(paired, metric, level=choices.level, beta=beta)
+                known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
+            pvalue = _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
+            differences.append(replace(known[key], label=label, pvalue=pvalue))
     adjusted = iter(adjust_pvalues([d.pvalue for d in differences if d.pvalue is not None]))
     return tuple(
         d if d.pvalue is None else replace(d, p_adjusted=float(next(adjusted))) for d in differences
@@ -231,30 +229,20 @@ def _summarize(
     a, b, metric = whole.a, whole.b, whole.metric
     own = {group.group: group.of_pair(a, b, metric, whole.question) for group in groups}
     decided = {name: c for name, c in own.items() if _is_decided(c, level)}
+    family = (metric, whole.question)
+    every = [c for group in groups for c in group.comparisons or ()]
+    spread: Any = [(c.difference, c.standard_error, c.degrees_of_freedom) for c in own.values()]
     summary = GroupSummary(
-        a=a,
-        b=b,
-        metric=metric,
-        question=whole.question,
-        column=column,
-        difference=whole.difference,
+        *(a, b, metric, column, whole.difference),
         groups=len(groups),
-        tested=sum(can_be_tested(c) for c in own.values()),
-        tests=sum(
-            can_be_tested(c)
-            for g in groups
-            for c in g.comparisons or ()
-            if (c.metric, c.question) == (metric, whole.question)
-        ),
+        tested=sum(map(can_be_tested, own.values())),
+        tests=sum(can_be_tested(c) for c in every if (c.metric, c.question) == family),
         better=tuple(name for name, c in decided.items() if c.difference > 0),
         worse=tuple(name for name, c in decided.items() if c.difference < 0),
         ahead=sum(c.difference > 0 for c in own.values()),
         behind=sum(c.difference < 0 for c in own.values()),
-        heterogeneity=heterogeneity(
-            [c.difference for c in own.values()],
-            [nan if c.standard_error is None else c.standard_error for c in own.values()],
-            [nan if c.degrees_of_freedom is None else c.degrees_of_freedom for c in own.values()],
-        ),
+        heterogeneity=heterogeneity(*zip(*spread, strict=True)),
+        question=whole.question,
     )
     found = _disagreements(summary, whole, level)
     weights = _weights(groups, whole, beta) if "reversal" in found else None
@@ -316,11 +304,10 @@ def _with_groups(
     # one verdict per pair, on the first metric; with several runs, on the models
     first = whole.comparisons[0]
     own = [s for s in summaries if (s.metric, s.question) == (first.metric, first.question)]
-    verdicts = []
-    for verdict, words in zip(whole.verdicts, map(words_of_disagreement, own), strict=True):
-        verdicts.append(verdict if words is None else f"{verdict} But {words}.")
+    said = zip(whole.verdicts, map(words_of_disagreement, own), strict=True)
+    verdicts = tuple(first if words is None else f"{first} But {words}." for first, words in said)
     whole = with_scores(whole, groups=adjusted, notes=notes)
-    return replace(whole, group_summaries=summaries, verdicts=tuple(verdicts))
+    return replace(whole, group_summaries=summaries, verdicts=verdicts)
 
 
 def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:

@@ -264,6 +264,8 @@ def _together(
     signature = options.signature(
         f"datasets:{len(known)}", facts, first.metric, first.method, ",".join(tests)
     )
+    gaps = [(one.dataset.comparison.difference, one.score.unit_test(0, 1)) for one in known]
+    spread = [(gap, test.standard_error, test.degrees_of_freedom) for gap, test in gaps]
     result = DatasetComparisons(
         a,
         b,
@@ -274,7 +276,7 @@ def _together(
         _count(a, "worse", sets, options.level),
         _mean(sets, options, score.most),
         _pooled(known, a, b, options),
-        _spread(known),
+        heterogeneity(*zip(*spread, strict=True)),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
         signature=signature,
         task=None if graded is None else "scores",
@@ -340,12 +342,3 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
         return cases
     width = 8 if cases.has_negatives else 7
     return PairedCounts(np.eye(8)[:, :width][:width], cases.cases[:width])
-
-
-def _spread(known: Sequence[_Known]) -> Any:
-    tests = [one.score.unit_test(0, 1) for one in known]
-    return heterogeneity(
-        [one.dataset.comparison.difference for one in known],
-        [test.standard_error for test in tests],
-        [test.degrees_of_freedom for test in tests],
-    )

@@ -901,9 +901,8 @@ def _run_scores(
     own = []
     for metric in (s.metric for s in scores.systems[0].scores):
         single = metric.removeprefix(_MACRO)
-        if matched.task != "scores" and single not in TABLE:
-            continue
-        if single != metric and metric not in also:
+        known = single in TABLE or matched.task == "scores"
+        if not known or (single != metric and metric not in also):
             continue
         score = _score_named(matched, metric, scores.by, options.beta)
         for group in matched.runs:
