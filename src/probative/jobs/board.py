@@ -629,18 +629,11 @@ class _Building:
 
     def _run(self) -> dict[str, Any]:
         """Return everything that determines the results, apart from the submissions."""
-        chosen = {entry.name: getattr(self.options, entry.name) for entry in fields(RankOptions)}
-        words = chosen.pop("train_words")
-        return {
-            "command": "board",
-            "version": __version__,
-            "answer": _input_digest(self.places.gold),
-            "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
-            **{
-                name: value if isinstance(value, (str, int, float, type(None))) else repr(value)
-                for name, value in chosen.items()
-            },
-        }
+        run = {entry.name: repr(getattr(self.options, entry.name)) for entry in fields(RankOptions)}
+        if is_path(self.options.train_words):
+            run["train_words"] = _input_digest(Path(self.options.train_words))
+        answer = _input_digest(self.places.gold)
+        return {"command": "board", "version": __version__, "answer": answer, **run}
 
     def _read(self, one: _SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
         """Read and score one submission by itself, so that no other can change its scores."""

@@ -517,7 +517,7 @@ def compare_matched(
     distinct = {group.content for group in groups}
     done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
-    def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[list[Comparison]]:
+    def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[Comparison]:
         """Compare all pairs in one metric; with several runs a pair has two comparisons."""
         score = score_in(
             part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
@@ -526,10 +526,12 @@ def compare_matched(
         for pair in pairs:
             if report is not None:
                 report(next(done), total)
-            yield _compare_runs(part, score, pair, options, how) if found is None else [next(found)]
+            if found is None:
+                yield from _compare_runs(part, score, pair, options, how)
+            else:
+                yield next(found)
 
-    answers = (compare_in(matched, metric, choices) for metric in metrics)
-    comparisons = [c for found in answers for both in found for c in both]
+    comparisons = [c for metric in metrics for c in compare_in(matched, metric, choices)]
     if len(systems) > 2:
         comparisons = adjust_answers(comparisons)
     also = [c.metric for c in comparisons]
@@ -539,31 +541,28 @@ def compare_matched(
     if not several and len(systems) > _MOST_SYSTEMS_WITHOUT_A_HINT:
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
-    facts = facts_of_reading(matched, options)
-    facts = (*facts, signed_runs(matched.runs)) if several else facts
-    signature = sign_answers(facts, options, comparisons)
+    runs = [signed_runs(matched.runs)] if several else []
+    signature = sign_answers((*facts_of_reading(matched, options), *runs), options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
     result = with_verdicts(scores, comparisons, named, signature, others or None)
     result = replace(result, **from_matching)
-    if not options.fields and options.group is None:
-        return result
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:
         """Compare the systems in one group, from the same seed as in every other."""
         generator = random_generator(options.rng)
         how = replace(choices, generator=generator, in_group=True, figures=False)
         scored = scores_in(part, also, replace(usual, by=unit))
-        found = (c for metric in metrics for both in compare_in(part, metric, how) for c in both)
-        return Group(name, rows, units, scored, tuple(found))
+        found = tuple(c for metric in metrics for c in compare_in(part, metric, how))
+        return Group(name, rows, units, scored, found)
+
+    def judge_field(path: str) -> Group:
+        part = _of_field(matched, path, options)
+        items = part.items
+        return judge(path, items.positives, len(np.unique(items.unit[items.answer])), part)
 
     if options.fields:
-        critical = []
-        for path in options.fields:
-            part = _of_field(matched, path, options)
-            holding = len(np.unique(part.items.unit[part.items.answer]))
-            critical.append(judge(path, part.items.positives, holding, part))
-        result = replace(result, fields=_adjust_groups(critical))
+        result = replace(result, fields=_adjust_groups(list(map(judge_field, options.fields))))
     if options.group is None:
         return result
     parts = judge_groups(groups, lambda g: judge(g.name, g.rows, g.units(unit), g.matched))
