@@ -91,27 +91,6 @@ if TYPE_CHECKING:
 # --- Pairs of systems
 
 
-def _compare_outputs(
-    matched: Matched, score: Score, pairs: Sequence[Pair], choices: Choices
-) -> Iterator[Comparison]:
-    """Compare pairs of systems with one output each."""
-    places = [(a.places[0], b.places[0]) for a, b in pairs]
-    compared = compare_pairs(score, places, matched.names, choices)
-    for (i, j), found in zip(places, compared, strict=True):
-        yield without_claims(replace(found, **_facts(matched, (i,), (j,), score, choices)))
-
-
-def _compare_runs(
-    matched: Matched, score: Score, pair: Pair, options: CompareOptions, choices: Choices
-) -> list[Comparison]:
-    """Compare the models of one pair, and the procedures that trained them."""
-    a, b = pair
-    facts = _facts(matched, a.places, b.places, score, choices)
-    # numbers of runs that differ are refused there
-    pairs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
-    return answers_on(score, a, b, options, choices, **facts, pairs=pairs)
-
-
 def _facts(
     matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
 ) -> dict[str, Any]:
@@ -522,14 +501,17 @@ def compare_matched(
         score = score_in(
             part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
         )
-        found = None if several else _compare_outputs(part, score, pairs, how)
-        for pair in pairs:
+        places = [(a.places[0], b.places[0]) for a, b in pairs]
+        alone = compare_pairs(score, places, part.names, how)
+        for a, b in pairs:
             if report is not None:
                 report(next(done), total)
-            if found is None:
-                yield from _compare_runs(part, score, pair, options, how)
+            facts = _facts(part, a.places, b.places, score, how)
+            if several:  # numbers of runs that differ are refused there
+                runs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
+                yield from answers_on(score, a, b, options, how, **facts, pairs=runs)
             else:
-                yield next(found)
+                yield without_claims(replace(next(alone), **facts))
 
     comparisons = [c for metric in metrics for c in compare_in(matched, metric, choices)]
     if len(systems) > 2:
