@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 # --- Reading gold (yes or no) and the scores of systems
 
 # options of reading that do not apply to scores
-_UNUSED = (
+_UNUSED = {
     *("threshold", "probability_columns", "multilabel", "scheme", "ignore_type", "only", "labels"),
     *("label_names", "score_name", "train_words", "run_column", "tag_column"),
     *("group", "match", "repair", "key", "memory_limit"),
-)
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,8 @@ def _match_scores(
 ) -> _Scored:
     """Read gold and the scores of systems; without systems, `gold` holds the scores, too."""
     choices = check_reading(reading)
-    usual = type(choices)()
-    for name in _UNUSED:
-        if getattr(choices, name) not in (None, {}, getattr(usual, name)):
-            raise InputError(f"{name}: does not apply to scores; leave it out")
+    for name in sorted(choices.changed() & _UNUSED):
+        raise InputError(f"{name}: does not apply to scores; leave it out")
     if choices.task not in (None, "labels"):
         raise InputError(f"task: {choices.task!r} has no scores; expected 'labels'")
     names = None if names is None else names_of("names", names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -134,10 +134,8 @@ def counts_of_runs(
     systems: Mapping[str, Counts | Sequence[Counts]], options: ReadingOptions, *known: str
 ) -> tuple[list[Counts], list[RunGroup]]:
     """Return the counts of all runs and their systems; refuse choices that are not `known`."""
-    usual = type(options)()
-    for entry in fields(options):
-        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
+    for name in sorted(options.changed() - {*known}):
+        raise InputError(f"{name}: does not apply to counts; leave it out")
     if not systems:
         raise InputError("systems: none; expected at least one")
     every: list[Counts] = []
