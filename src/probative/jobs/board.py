@@ -81,10 +81,9 @@ class Kept:
 
     def holders(self) -> dict[str, str]:
         """Return the file or folder that held every name at the last build."""
-        try:
+        with suppress(InputError):  # damaged: start without holders
             return dict(self._names.load("holders", {}) or {})
-        except InputError:  # damaged: start without holders
-            return {}
+        return {}
 
     def keep_holders(self, holders: dict[str, str]) -> None:
         """Store the file or folder that holds each name."""
@@ -676,9 +675,8 @@ class _Building:
         """Rank the systems, and count new and cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
         scores = {i: entry.scores for i, entry in enumerate(entries)}
-        known = Known(
-            scores=scores, tests=kept.pairs("tests", keys), limits=kept.pairs("limits", keys)
-        )
+        tests, limits = (kept.pairs(what, keys) for what in ("tests", "limits"))
+        known = Known(scores=scores, tests=tests, limits=limits)
         before = dict(known.tests)
         due = time.monotonic() + _SECONDS_BETWEEN_SAVES
 
