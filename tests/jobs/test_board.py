@@ -795,7 +795,7 @@ def test_the_date_comes_from_the_files_unless_it_is_given(place, monkeypatch):
         ({"title": " "}, "title: ' '; expected text"),
         ({"title": 3}, "title: 3; expected text"),
         ({"about": 3}, "about: 3; expected the path of a Markdown file"),
-        ({"about": "nowhere.md"}, r"nowhere\.md: there is no such file"),
+        ({"about": "nowhere.md"}, r"nowhere\.md: cannot be read as Markdown in UTF-8"),
     ],
 )
 def test_a_front_that_cannot_be_stops_the_board(place, given, words):

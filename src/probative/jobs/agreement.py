@@ -121,10 +121,9 @@ def agreement(
     if matched.task == "records":
         raise InputError("others: records have no agreement; expected tags, spans, labels or words")
     who = tuple(names) if names else _names(given, matched)
-    sides = (matched.gold, *matched.systems)
     unit = unit_of(matched, options.by)
     judge = _of_labels if isinstance(matched.gold, Labels) else _of_spans
-    alpha, pairs = judge(matched, sides, who, options, unit)
+    alpha, pairs = judge(matched, who, options, unit)
     only_in_one = set(only_in_a_system(matched.items, matched.names))  # labels of one annotator
     return Agreement(
         task=matched.task,
@@ -167,13 +166,10 @@ def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
 
 
 def _of_labels(
-    matched: Matched,
-    sides: Sequence[Any],
-    who: tuple[str, ...],
-    options: AgreementOptions,
-    unit: str,
+    matched: Matched, who: tuple[str, ...], options: AgreementOptions, unit: str
 ) -> tuple[Interval, tuple[PairAgreement, ...]]:
     """Return alpha of all annotators, and agreement and kappa of each pair."""
+    sides: Any = (matched.gold, *matched.systems)
     labels, codes = union([side.names for side in sides])
     absent = {_NO_LABEL, options.missing}
     if options.missing == "" and _NO_LABEL not in labels:
@@ -216,11 +212,7 @@ def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tup
 
 
 def _of_spans(
-    matched: Matched,
-    sides: Sequence[Any],
-    who: tuple[str, ...],
-    options: AgreementOptions,
-    unit: str,
+    matched: Matched, who: tuple[str, ...], options: AgreementOptions, unit: str
 ) -> tuple[None, tuple[PairAgreement, ...]]:
     """Return no alpha, and the F1 of each pair."""
     match: Callable[[Any, Any], Items] = match_labels
@@ -231,7 +223,8 @@ def _of_spans(
         match = match_words
     rows = {"item": None, matched.unit: "sentence"}.get(unit, unit)
     pairs = []
-    for (one, a), (other, b) in combinations(zip(who, sides, strict=True), 2):
+    sides = zip(who, (matched.gold, *matched.systems), strict=True)
+    for (one, a), (other, b) in combinations(sides, 2):
         items = replace(match(a, b), document=matched.items.document)
         counts = items.counts(by=rows)
         score = interval(counts, "f1", clustered=rows is not None, level=options.level)

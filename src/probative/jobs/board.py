@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from urllib.parse import urlsplit
 
 from probative._validation import flag, one_of, positive, shown, whole_number
@@ -28,6 +28,7 @@ from probative.files import (
     check_folder,
     check_site,
     create_whole,
+    failing_as,
     locked,
     make_folder,
     real_site,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.reading.formats import Annotations
-    from probative.results import Example, LabelExample
 
 
 # --- Cache between two builds: the scores of submissions and the tests of pairs
@@ -81,10 +81,9 @@ class Kept:
 
     def holders(self) -> dict[str, str]:
         """Return the file or folder that held every name at the last build."""
-        try:
+        with suppress(InputError):  # damaged: start without holders
             return dict(self._names.load("holders", {}) or {})
-        except InputError:  # damaged: start without holders
-            return {}
+        return {}
 
     def keep_holders(self, holders: dict[str, str]) -> None:
         """Store the file or folder that holds each name."""
@@ -179,14 +178,10 @@ class _SubmittedFile(NamedTuple):
 
 def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
     """Find the submissions of a folder: its files, and single files in its subfolders."""
-    try:
+    with failing_as("cannot be read", folder):
+        if not folder.exists():
+            raise InputError("there is no such folder", folder)
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except NotADirectoryError:
-        raise InputError("is no folder; expected one that holds the submissions", folder) from None
-    except FileNotFoundError:
-        raise InputError("there is no such folder", folder) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", folder) from None
     found = [one for entry in entries for one in _examined(entry, folder, answer)]
     described = {f"{one.name}.{_META}" for one in found}
     return [one for one in found if one.path.name not in described]
@@ -200,31 +195,27 @@ def _one_per_name(
     for one in files:
         if one.held_name not in first or one.entry == holders.get(one.held_name):
             first[one.held_name] = one
-
-    def checked(one: _SubmittedFile) -> _SubmittedFile:
-        holder = first[one.held_name]
-        if one is holder:
-            return one
-        error = f"has the name of {holder.file}; expected another name"
-        return one._replace(error=error, is_first=False)
-
-    return list(map(checked, files))
+    taken = "has the name of {}; expected another name"
+    return [
+        one
+        if one is (holder := first[one.held_name])
+        else one._replace(error=taken.format(holder.file), is_first=False)
+        for one in files
+    ]
 
 
 def _read_submitted(path: Path, places: _Places, largest: int) -> bytes:
     """Read a submitted file of at most `largest` bytes, following no link."""
     # opened once and checked through its handle: a link put into its place meanwhile is refused
-    try:
-        with os.fdopen(_open(path, places.submissions), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise InputError("is no file; expected one", path)
-            with suppress(OSError):
-                if os.path.samestat(status, places.gold.stat()):
-                    raise InputError("is the gold file itself; expected an output", path)
-            data = file.read(largest + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error).lower()}", path) from None
+    unreadable = failing_as("cannot be read", path)
+    with unreadable, os.fdopen(_open(path, places.submissions), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError("is no file; expected one", path)
+        with suppress(OSError):
+            if os.path.samestat(status, places.gold.stat()):
+                raise InputError("is the gold file itself; expected an output", path)
+        data = file.read(largest + 1)
     if len(data) > largest:
         raise TooLargeError("is too large", path)
     return data
@@ -364,19 +355,10 @@ class Front(NamedTuple):
         day = source_date() if date is None else _day(date)
         if date is not None and day is None:
             raise InputError(f"date: {shown(date)}; expected a day such as 2026-05-01")
-        return cls(title and title.strip(), about and _markdown(Path(about)), day)
-
-
-def _markdown(path: Path) -> str:
-    """Read a file of Markdown."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("there is no such file", path) from None
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8; expected Markdown in UTF-8", path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error).lower()}", path) from None
+        if about is not None:
+            with failing_as("cannot be read as Markdown in UTF-8", about):
+                about = Path(about).read_text(encoding="utf-8-sig")
+        return cls(title and title.strip(), about, day)
 
 
 # --- From a folder of submissions to a site
@@ -558,13 +540,12 @@ class _Entry:
 
 def _examples(
     matched: Matched | None, pairs: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
+) -> dict[tuple[str, str], Any]:
     """Return the sentences on which pairs of systems differ, by pair."""
     if matched is None or matched.records is not None:
         return {}
-    place = {name: i for i, name in enumerate(matched.names)}
-    found = {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
-    return cast("dict[tuple[str, str], tuple[Example | LabelExample, ...]]", found)
+    place: Any = matched.names.index
+    return {(a, b): examples_of(matched, [(place(a), place(b))]) for a, b in pairs}
 
 
 @dataclass(frozen=True)
@@ -647,18 +628,11 @@ class _Building:
 
     def _run(self) -> dict[str, Any]:
         """Return everything that determines the results, apart from the submissions."""
-        chosen = {entry.name: getattr(self.options, entry.name) for entry in fields(RankOptions)}
-        words = chosen.pop("train_words")
-        return {
-            "command": "board",
-            "version": __version__,
-            "answer": _input_digest(self.places.gold),
-            "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
-            **{
-                name: value if isinstance(value, (str, int, float, type(None))) else repr(value)
-                for name, value in chosen.items()
-            },
-        }
+        run = {entry.name: repr(getattr(self.options, entry.name)) for entry in fields(RankOptions)}
+        if is_path(self.options.train_words):
+            run["train_words"] = _input_digest(Path(self.options.train_words))
+        answer = _input_digest(self.places.gold)
+        return {"command": "board", "version": __version__, "answer": answer, **run}
 
     def _read(self, one: _SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
         """Read and score one submission by itself, so that no other can change its scores."""
@@ -701,9 +675,8 @@ class _Building:
         """Rank the systems, and count new and cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
         scores = {i: entry.scores for i, entry in enumerate(entries)}
-        known = Known(
-            scores=scores, tests=kept.pairs("tests", keys), limits=kept.pairs("limits", keys)
-        )
+        tests, limits = (kept.pairs(what, keys) for what in ("tests", "limits"))
+        known = Known(scores=scores, tests=tests, limits=limits)
         before = dict(known.tests)
         due = time.monotonic() + _SECONDS_BETWEEN_SAVES
 
@@ -782,8 +755,7 @@ def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
     if here != there:
         return f"has {here}; gold has {there}"
     place = "" if line is None else f"line {line}: "
-    units = {"labels": "items", "segmentation": "sentences"}
-    unit = units.get(answer.task, "sentences and tokens")
+    unit = {"labels": "items", "segmentation": "sentences"}.get(answer.task, "sentences and tokens")
     return f"{place}does not fit gold; expected the same {unit} in the same order"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count, islice
-from math import nan
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -20,6 +19,7 @@ from probative.inference.pooled import PooledScore
 from probative.jobs.runs import (
     adjust_answers,
     answers_on,
+    can_be_tested,
     compare_counts,
     hints_of_files,
     hints_of_runs,
@@ -95,27 +95,6 @@ if TYPE_CHECKING:
 # --- Pairs of systems
 
 
-def _compare_outputs(
-    matched: Matched, score: Score, pairs: Sequence[Pair], choices: Choices
-) -> Iterator[Comparison]:
-    """Compare pairs of systems with one output each."""
-    places = [(a.places[0], b.places[0]) for a, b in pairs]
-    compared = compare_pairs(score, places, matched.names, choices)
-    for (i, j), found in zip(places, compared, strict=True):
-        yield without_claims(replace(found, **_facts(matched, (i,), (j,), score, choices)))
-
-
-def _compare_runs(
-    matched: Matched, score: Score, pair: Pair, options: CompareOptions, choices: Choices
-) -> list[Comparison]:
-    """Compare the models of one pair, and the procedures that trained them."""
-    a, b = pair
-    facts = _facts(matched, a.places, b.places, score, choices)
-    # numbers of runs that differ are refused there
-    pairs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
-    return answers_on(score, a, b, options, choices, **facts, pairs=pairs)
-
-
 def _facts(
     matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
 ) -> dict[str, Any]:
@@ -154,16 +133,15 @@ def _by_label(
     beta = getattr(score, "beta", 1.0)
     with no_collection():
         for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
-            if use:
-                number = paired.multiplicity
-                key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
-                if key not in known:
-                    gap = difference(paired, metric, level=choices.level, beta=beta)
-                    known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
-                pvalue = (
-                    _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
-                )
-                differences.append(replace(known[key], label=label, pvalue=pvalue))
+            if not use:
+                continue
+            number = paired.multiplicity
+            key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+            if key not in known:
+                gap = difference(paired, metric, level=choices.level, beta=beta)
+                known[key] = LabelDifference("", gap.a, gap.b, gap.estimate, gap.low, gap.high)
+            pvalue = _pvalue_of_field(paired, metric, beta) if matched.task == "records" else None
+            differences.append(replace(known[key], label=label, pvalue=pvalue))
     adjusted = iter(adjust_pvalues([d.pvalue for d in differences if d.pvalue is not None]))
     return tuple(
         d if d.pvalue is None else replace(d, p_adjusted=float(next(adjusted))) for d in differences
@@ -234,30 +212,20 @@ def _summarize(
     a, b, metric = whole.a, whole.b, whole.metric
     own = {group.group: group.of_pair(a, b, metric, whole.question) for group in groups}
     decided = {name: c for name, c in own.items() if _is_decided(c, level)}
+    family = (metric, whole.question)
+    every = [c for group in groups for c in group.comparisons or ()]
+    spread: Any = [(c.difference, c.standard_error, c.degrees_of_freedom) for c in own.values()]
     summary = GroupSummary(
-        a=a,
-        b=b,
-        metric=metric,
-        question=whole.question,
-        column=column,
-        difference=whole.difference,
+        *(a, b, metric, column, whole.difference),
         groups=len(groups),
-        tested=sum(_can_be_tested(c) for c in own.values()),
-        tests=sum(
-            _can_be_tested(c)
-            for g in groups
-            for c in g.comparisons or ()
-            if (c.metric, c.question) == (metric, whole.question)
-        ),
+        tested=sum(map(can_be_tested, own.values())),
+        tests=sum(can_be_tested(c) for c in every if (c.metric, c.question) == family),
         better=tuple(name for name, c in decided.items() if c.difference > 0),
         worse=tuple(name for name, c in decided.items() if c.difference < 0),
         ahead=sum(c.difference > 0 for c in own.values()),
         behind=sum(c.difference < 0 for c in own.values()),
-        heterogeneity=heterogeneity(
-            [c.difference for c in own.values()],
-            [nan if c.standard_error is None else c.standard_error for c in own.values()],
-            [nan if c.degrees_of_freedom is None else c.degrees_of_freedom for c in own.values()],
-        ),
+        heterogeneity=heterogeneity(*zip(*spread, strict=True)),
+        question=whole.question,
     )
     found = _disagreements(summary, whole, level)
     weights = _weights(groups, whole, beta) if "reversal" in found else None
@@ -268,13 +236,6 @@ def _summarize(
 def _is_decided(c: Comparison, level: float) -> bool:
     """Return True if a pair is shown to differ, by the p-value that counts."""
     return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
-
-
-def _can_be_tested(c: Comparison) -> bool:
-    """Return True if the test of a comparison could have found a difference."""
-    one_unit = c.observed_units is not None and c.observed_units < 2
-    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
-    return not (c.identical or nothing or one_unit)
 
 
 def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
@@ -326,28 +287,16 @@ def _with_groups(
     # one verdict per pair, on the first metric; with several runs, on the models
     first = whole.comparisons[0]
     own = [s for s in summaries if (s.metric, s.question) == (first.metric, first.question)]
-    verdicts = []
-    for verdict, words in zip(whole.verdicts, map(words_of_disagreement, own), strict=True):
-        verdicts.append(verdict if words is None else f"{verdict} But {words}.")
+    said = zip(whole.verdicts, map(words_of_disagreement, own), strict=True)
+    verdicts = tuple(first if words is None else f"{first} But {words}." for first, words in said)
     whole = with_scores(whole, groups=adjusted, notes=notes)
-    return replace(whole, group_summaries=summaries, verdicts=tuple(verdicts))
+    return replace(whole, group_summaries=summaries, verdicts=verdicts)
 
 
 def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Adjust the p-values for the number of groups and pairs, separately for each metric."""
-    # tests that cannot reject do not count: one unit, identical outputs, or no positive items
     every = [c for group in groups for c in group.comparisons or ()]
-    families: dict[tuple[str, str | None], list[int]] = {}
-    for place, c in enumerate(every):
-        if _can_be_tested(c):
-            families.setdefault((c.metric, c.question), []).append(place)
-    adjusted = [replace(c, p_adjusted=1.0, p_bh=1.0) for c in every]
-    for places in families.values():
-        tests = [every[place].p_decision for place in places]
-        holm, bh = adjust_pvalues(tests), adjust_pvalues(tests, "benjamini-hochberg")
-        for place, p, q in zip(places, holm.tolist(), bh.tolist(), strict=True):
-            adjusted[place] = replace(every[place], p_adjusted=p, p_bh=q)
-    left = iter(adjusted)
+    left = iter(adjust_answers(every, in_groups=True))
     return tuple(
         replace(group, comparisons=tuple(islice(left, len(group.comparisons or ()))))
         for group in groups
@@ -551,20 +500,26 @@ def compare_matched(
     distinct = {group.content for group in groups}
     done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
-    def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[list[Comparison]]:
+    def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[Comparison]:
         """Compare all pairs in one metric; with several runs a pair has two comparisons."""
         score = score_in(
             part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
         )
-        found = None if several else _compare_outputs(part, score, pairs, how)
-        for pair in pairs:
+        places = [(a.places[0], b.places[0]) for a, b in pairs]
+        alone = compare_pairs(score, places, part.names, how)
+        for a, b in pairs:
             if report is not None:
                 report(next(done), total)
-            yield _compare_runs(part, score, pair, options, how) if found is None else [next(found)]
+            facts = _facts(part, a.places, b.places, score, how)
+            if several:  # numbers of runs that differ are refused there
+                runs = tuple(zip(a.runs, b.runs, strict=False)) if options.paired_runs else None
+                yield from answers_on(score, a, b, options, how, **facts, pairs=runs)
+            else:
+                yield without_claims(replace(next(alone), **facts))
 
-    comparisons: list[Comparison] = []
-    for metric in metrics:
-        comparisons += adjust_answers(compare_in(matched, metric, choices), len(systems))
+    comparisons = [c for metric in metrics for c in compare_in(matched, metric, choices)]
+    if len(systems) > 2:
+        comparisons = adjust_answers(comparisons)
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
@@ -572,31 +527,28 @@ def compare_matched(
     if not several and len(systems) > _MOST_SYSTEMS_WITHOUT_A_HINT:
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
-    facts = facts_of_reading(matched, options)
-    facts = (*facts, signed_runs(matched.runs)) if several else facts
-    signature = sign_answers(facts, options, comparisons)
+    runs = [signed_runs(matched.runs)] if several else []
+    signature = sign_answers((*facts_of_reading(matched, options), *runs), options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
     result = with_verdicts(scores, comparisons, named, signature, others or None)
     result = replace(result, **from_matching)
-    if not options.fields and options.group is None:
-        return result
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:
         """Compare the systems in one group, from the same seed as in every other."""
         generator = random_generator(options.rng)
         how = replace(choices, generator=generator, in_group=True, figures=False)
         scored = scores_in(part, also, replace(usual, by=unit))
-        found = (c for metric in metrics for both in compare_in(part, metric, how) for c in both)
-        return Group(name, rows, units, scored, tuple(found))
+        found = tuple(c for metric in metrics for c in compare_in(part, metric, how))
+        return Group(name, rows, units, scored, found)
+
+    def judge_field(path: str) -> Group:
+        part = _of_field(matched, path, options)
+        items = part.items
+        return judge(path, items.positives, len(np.unique(items.unit[items.answer])), part)
 
     if options.fields:
-        critical = []
-        for path in options.fields:
-            part = _of_field(matched, path, options)
-            holding = len(np.unique(part.items.unit[part.items.answer]))
-            critical.append(judge(path, part.items.positives, holding, part))
-        result = replace(result, fields=_adjust_groups(critical))
+        result = replace(result, fields=_adjust_groups(list(map(judge_field, options.fields))))
     if options.group is None:
         return result
     parts = judge_groups(groups, lambda g: judge(g.name, g.rows, g.units(unit), g.matched))

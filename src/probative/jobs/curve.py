@@ -45,8 +45,6 @@ from probative.wording.verdict import verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from probative._validation import RNG, Array, Input, Systems
     from probative._validation import Labels as validation_Labels
     from probative.options import ReadingKeywords, ReadingOptions
@@ -55,11 +53,11 @@ if TYPE_CHECKING:
 # --- Reading gold (yes or no) and the scores of systems
 
 # options of reading that do not apply to scores
-_UNUSED = (
+_UNUSED = {
     *("threshold", "probability_columns", "multilabel", "scheme", "ignore_type", "only", "labels"),
     *("label_names", "score_name", "train_words", "run_column", "tag_column"),
     *("group", "match", "repair", "key", "memory_limit"),
-)
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +66,8 @@ class _Scored:
 
     names: tuple[str, ...]
     positive: str  # the class that the scores are for
-    is_positive: NDArray[np.bool_]  # by item
     scores: tuple[Array, ...]  # for each system, one number per item
-    units: NDArray[np.int64] | None  # the unit of every item from 0
+    ranked: list[Ranked]
     notes: tuple[str, ...]
 
 
@@ -84,10 +81,8 @@ def _match_scores(
 ) -> _Scored:
     """Read gold and the scores of systems; without systems, `gold` holds the scores, too."""
     choices = check_reading(reading)
-    usual = type(choices)()
-    for name in _UNUSED:
-        if getattr(choices, name) not in (None, {}, getattr(usual, name)):
-            raise InputError(f"{name}: does not apply to scores; leave it out")
+    for name in sorted(choices.changed() & _UNUSED):
+        raise InputError(f"{name}: does not apply to scores; leave it out")
     if choices.task not in (None, "labels"):
         raise InputError(f"task: {choices.task!r} has no scores; expected 'labels'")
     names = None if names is None else names_of("names", names)
@@ -130,14 +125,20 @@ def _match_scores(
     if units is not None and answer.units is not None:
         raise InputError("units: gold has units already; expected one of the two")
     of_items = answer.units if units is None else units_of("the answer", units, len(answer))
-    return _Scored(
-        called,
-        positive,
-        answer.codes == (answer.names.index(positive) if positive in answer.names else -1),
-        tuple(scores),
-        None if of_items is None else np.asarray(of_items, dtype=np.int64),
-        tuple(dict.fromkeys((*notes, *found))),
-    )
+    of_items = None if of_items is None else np.asarray(of_items, dtype=np.int64)
+    is_positive = answer.codes == (answer.names.index(positive) if positive in answer.names else -1)
+    if not is_positive.any():
+        raise InputError(
+            f"gold: no item is {positive!r}; expected at least one, because recall needs it"
+        )
+    if is_positive.all():
+        raise InputError(
+            f"gold: all {len(answer):,} items are {positive!r}; expected those of another class, "
+            f"too: without any, every threshold has precision 1"
+        )
+    ranked = [Ranked(is_positive, own, of_items) for own in scores]
+    noted = tuple(dict.fromkeys((*notes, *found)))
+    return _Scored(called, positive, tuple(scores), ranked, noted)
 
 
 def numbers_of(output: Any, name: str) -> Array:
@@ -316,9 +317,9 @@ def compare_curves(
     scored = _match_scores(gold, systems, options, names=called, units=units)
     if len(scored.names) != 2:
         raise InputError(f"scores: of {len(scored.names)} systems; expected two")
-    ranked, curves = _curves(scored, options, "compare-curves")
+    curves = _curves(scored, options, "compare-curves")
     how: Any = options.chosen("level", "beta", "rope")
-    comparisons = compare_ranked(ranked, curves, rng=random_generator(options.rng), **how)
+    comparisons = compare_ranked(scored.ranked, curves, rng=random_generator(options.rng), **how)
     by = comparisons[0].by
     return CurveComparison(
         curves=tuple(curves),
@@ -340,7 +341,7 @@ def find_curves(
 ) -> list[Curve]:
     """Return the curve of each system; the inputs are those of `curve`."""
     scored = _match_scores(gold, systems, options, names=names, units=units)
-    return _curves(scored, options, "curve")[1]
+    return _curves(scored, options, "curve")
 
 
 def _options(call: Mapping[str, Any]) -> CurveOptions:
@@ -354,26 +355,16 @@ def _options(call: Mapping[str, Any]) -> CurveOptions:
     return CurveOptions.of_call({**call, **checked}, beside=("names", "units"))
 
 
-def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
-    if not scored.is_positive.any():
-        raise InputError(
-            f"gold: no item is {scored.positive!r}; expected at least one, because recall needs it"
-        )
-    if scored.is_positive.all():
-        raise InputError(
-            f"gold: all {len(scored.is_positive):,} items are {scored.positive!r}; expected those "
-            f"of another class, too: without any, every threshold has precision 1"
-        )
-    ranked = [Ranked(scored.is_positive, own, scored.units) for own in scored.scores]
+def _curves(scored: _Scored, options: CurveOptions, job: str) -> list[Curve]:
     # the same folds for all systems, so that chance does not distinguish near-copies
     if not isinstance(options.rng, int):
         options = replace(options, rng=int(random_generator(options.rng).integers(2**32)))
-    return ranked, [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
+    return [_curve(scored, i, options, job) for i in range(len(scored.names))]
 
 
-def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: str) -> Curve:
+def _curve(scored: _Scored, i: int, options: CurveOptions, job: str) -> Curve:
     """Return the curve of system `i`; its judgements are computed when they are asked for."""
-    level, name, scores = options.level, scored.names[i], scored.scores[i]
+    level, name, scores, ranked = options.level, scored.names[i], scored.scores[i], scored.ranked[i]
     probable = bool(scores.min() >= 0 and scores.max() <= 1)
     judged: dict[str, Any] = {
         "pointwise": partial(pointwise_band, ranked, level),

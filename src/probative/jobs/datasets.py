@@ -251,14 +251,10 @@ def _together(
         adjust_pvalues([getattr(one.dataset, side) for one in known]).tolist()
         for side in ("p_better", "p_worse")
     )
+    named = (replace(one.dataset.comparison, a=a, b=b) for one in known)
     sets = tuple(
-        replace(
-            one.dataset,
-            comparison=replace(one.dataset.comparison, a=a, b=b),
-            p_holm_better=p,
-            p_holm_worse=q,
-        )
-        for one, p, q in zip(known, better, worse, strict=True)
+        replace(one.dataset, comparison=c, p_holm_better=p, p_holm_worse=q)
+        for one, c, p, q in zip(known, named, better, worse, strict=True)
     )
     score = known[0].score
     graded = score if isinstance(score, MeanScore) else None
@@ -267,6 +263,8 @@ def _together(
     signature = options.signature(
         f"datasets:{len(known)}", facts, first.metric, first.method, ",".join(tests)
     )
+    gaps = [(one.dataset.comparison.difference, one.score.unit_test(0, 1)) for one in known]
+    spread = [(gap, test.standard_error, test.degrees_of_freedom) for gap, test in gaps]
     result = DatasetComparisons(
         a,
         b,
@@ -277,7 +275,7 @@ def _together(
         _count(a, "worse", sets, options.level),
         _mean(sets, options, score.most),
         _pooled(known, a, b, options),
-        _spread(known),
+        heterogeneity(*zip(*spread, strict=True)),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
         signature=signature,
         task=None if graded is None else "scores",
@@ -291,14 +289,11 @@ def _count(system: str, side: str, sets: Sequence[Dataset], level: float) -> Dat
     """Count the data sets on which a system is better, which is B or, for "worse", A."""
     pvalues = [getattr(s, f"p_{side}") for s in sets]
     limit = (1 - level) * (1 + 1e-9)
-    return DatasetCount(
-        system,
-        count_of_conjunctions(pvalues, "bonferroni", level),
-        count_of_conjunctions(pvalues, "fisher", level),
-        tuple(partial_conjunction(pvalues, "bonferroni").tolist()),
-        tuple(partial_conjunction(pvalues, "fisher").tolist()),
-        tuple(s.dataset for s in sets if getattr(s, f"p_holm_{side}") <= limit),
-    )
+    ways = "bonferroni", "fisher"
+    bonferroni, fisher = (count_of_conjunctions(pvalues, way, level) for way in ways)
+    p_one, p_two = (tuple(partial_conjunction(pvalues, way).tolist()) for way in ways)
+    found = tuple(s.dataset for s in sets if getattr(s, f"p_holm_{side}") <= limit)
+    return DatasetCount(system, bonferroni, fisher, p_one, p_two, found)
 
 
 def _mean(sets: Sequence[Dataset], options: CompareOptions, most: float) -> MeanDifference:
@@ -309,17 +304,9 @@ def _mean(sets: Sequence[Dataset], options: CompareOptions, most: float) -> Mean
     posterior = MeanPosterior([c.posterior for c in compared], most=most)
     has_evidence = all(no_verdict(c) is None or c.identical for c in compared)
     chances = posterior.probabilities(options.rope) if has_evidence else (math.nan,) * 3
-    return MeanDifference(
-        estimate,
-        low,
-        high,
-        options.level,
-        *chances,
-        options.rope,
-        float(np.mean([c.score_a for c in compared])),
-        float(np.mean([c.score_b for c in compared])),
-        posterior,
-    )
+    a, b = np.mean([(c.score_a, c.score_b) for c in compared], axis=0).tolist()
+    ends = estimate, low, high, options.level
+    return MeanDifference(*ends, *chances, options.rope, a, b, posterior)
 
 
 def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) -> Comparison | None:
@@ -354,12 +341,3 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
         return cases
     width = 8 if cases.has_negatives else 7
     return PairedCounts(np.eye(8)[:, :width][:width], cases.cases[:width])
-
-
-def _spread(known: Sequence[_Known]) -> Any:
-    tests = [one.score.unit_test(0, 1) for one in known]
-    return heterogeneity(
-        [one.dataset.comparison.difference for one in known],
-        [test.standard_error for test in tests],
-        [test.degrees_of_freedom for test in tests],
-    )

@@ -9,8 +9,7 @@ import numpy as np
 
 from probative.counts import Counts
 from probative.data import load
-from probative.errors import InputError
-from probative.files import check_target
+from probative.files import check_target, failing_as
 from probative.inference.bayes import bayes_test
 from probative.jobs.compare import compare_matched
 from probative.jobs.score import score
@@ -75,12 +74,9 @@ def edited_file(folder: Path) -> Path | None:
     """Return the first of the small files in a folder that was edited, or None."""
     for name, content in SMALL_FILES.items():
         path = check_target(folder / name)
-        try:
-            edited = path.exists() and path.read_bytes() != content.encode()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", path) from None
-        if edited:
-            return path
+        with failing_as("cannot be read", path):
+            if path.exists() and path.read_bytes() != content.encode():
+                return path
     return None
 
 

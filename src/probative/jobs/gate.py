@@ -244,7 +244,9 @@ class _Judged:
         c = self.comparison
         if self.group is not None and c.identical:
             return None
-        found = no_verdict(c) or _without_runs(c)
+        found = no_verdict(c)
+        if not found and c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
+            return "new runs cannot be judged: " + (c.note or "one run of a system")
         return found or ("the probability is not known" if isnan(self.probability) else None)
 
     @property
@@ -263,12 +265,11 @@ class _Judged:
             return nan
         if c.identical:
             return float(self.kind != "require-not-worse")
+        boundary = _boundary(self.kind, self.margin)
         if self.kind == "fail-if-worse":
-            return float(c.posterior.sf(-self.margin))
-        by_posterior = float(c.posterior.cdf(self._boundary))
-        if self._by_test:
-            return max(by_posterior, self._pvalue)
-        return max(by_posterior, _doubt_of_interval(c.posterior, self._boundary))
+            return float(c.posterior.sf(boundary))
+        beside = self._pvalue if self._by_test else _doubt_of_interval(c.posterior, boundary)
+        return max(float(c.posterior.cdf(boundary)), beside)
 
     def doubt_of_all(self) -> float:
         """Return the smallest doubt at which the whole and all groups are shown."""
@@ -279,11 +280,7 @@ class _Judged:
         doubts = np.array([one.doubt() for one in self.groups])
         known = ~np.isnan(doubts)
         doubts[known] = adjust_pvalues(doubts[known])
-        return [float(doubt) for doubt in doubts]
-
-    @property
-    def _boundary(self) -> float:
-        return self.margin if self.kind == "require-better" else -self.margin
+        return list(map(float, doubts))
 
     @property
     def _by_test(self) -> bool:
@@ -357,20 +354,15 @@ def _judge_mean(
     passed = probability < confidence
     if kind != "fail-if-worse":
         least = one_sided_low(posterior, confidence)
-        boundary = margin if kind == "require-better" else -margin
-        passed = probability >= confidence and least > boundary
+        passed = probability >= confidence and least > _boundary(kind, margin)
     return GateVerdict(*asked, probability, passed, None, "mean", result.match, least=least)
 
 
-def _without_runs(c: Comparison) -> str | None:
-    """Return why new runs cannot be judged although a system has several, or None."""
-    if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
-        return "new runs cannot be judged: " + (c.note or "one run of a system")
-    return None
+def _boundary(kind: str, margin: float) -> float:
+    return margin if kind == "require-better" else -margin
 
 
 def _tail(posterior: DifferencePosterior, kind: str, margin: float) -> float:
     """Return the posterior probability that a gate asks about."""
-    if kind == "fail-if-worse":
-        return float(posterior.cdf(-margin))
-    return float(posterior.sf(margin if kind == "require-better" else -margin))
+    law = posterior.cdf if kind == "fail-if-worse" else posterior.sf
+    return float(law(_boundary(kind, margin)))

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.files import check_target, lock, open_locked, reason_of
+from probative.files import check_target, failing_as, lock, open_locked
 from probative.inference.allowance import CANDIDATES, allowance, looks_left
 from probative.options import sign
 from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
@@ -215,16 +215,13 @@ def record(
     path = Path(path)
     new: list[TestSetUse] = []
     gate_uses = []
-    try:
-        with open_locked(path) as file:
-            known, end, notes = _read_uses(file, path)
-            for question in questions:
-                use, said = _decide(question, known, new, now)
-                new.append(use)
-                gate_uses.append(replace(said, note=notes[0] if notes else None))
-            _append_uses(file, end, new)
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+    with failing_as("cannot be written", path), open_locked(path) as file:
+        known, end, notes = _read_uses(file, path)
+        for question in questions:
+            use, said = _decide(question, known, new, now)
+            new.append(use)
+            gate_uses.append(replace(said, note=notes[0] if notes else None))
+        _append_uses(file, end, new)
     return [use.passed for use in new], gate_uses
 
 
@@ -250,16 +247,11 @@ def read_ledger(path: Path | str) -> Ledger:
     >>> ledger.sets[0].looks, ledger.sets[0].passes
     (1, 1)
     """
-    try:
-        with Path(path).open("rb") as file:
-            lock(file, path, shared=True)
-            uses, _, notes = _read_uses(file, path)
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", path) from None
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"ledger: {shown(path)}; expected a path") from None
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"ledger: {shown(path)}; expected a path")
+    with failing_as("cannot be read", path), Path(path).open("rb") as file:
+        lock(file, path, shared=True)
+        uses, _, notes = _read_uses(file, path)
     sets = dict.fromkeys(use.test_set for use in uses)
     return Ledger(
         str(path),
@@ -272,7 +264,7 @@ def read_ledger(path: Path | str) -> Ledger:
 
 def check_ledger(path: object) -> Path:
     """Return the path of a ledger; refuse it, before any computation, if it cannot be one."""
-    if not isinstance(path, (str, os.PathLike)) or isinstance(path, bytes) or not str(path):
+    if not isinstance(path, (str, os.PathLike)) or not str(path):
         raise InputError(f"ledger: {shown(path)}; expected a path")
     place = Path(path)
     if check_target(place).exists():

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
 
 
-class _CountsKeywords(TypedDict, total=False):
+class CountsKeywords(TypedDict, total=False):
+    """Choices of a plan from counts by run, as keywords."""
+
     metric: str | None
     difference: float | None
     power: float | None
@@ -51,14 +53,16 @@ class _CountsKeywords(TypedDict, total=False):
     paired_runs: bool
 
 
-class _RunsKeywords(_CountsKeywords, GradedKeywords, total=False):
+class RunsKeywords(CountsKeywords, GradedKeywords, total=False):
+    """Choices of a plan from the outputs of runs, as keywords."""
+
     average: str
     by: str | None
 
 
 @overload
 def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output each
-    pilot: Input, runs: Mapping[str, Sequence[Input]], /, **how: Unpack[_RunsKeywords]
+    pilot: Input, runs: Mapping[str, Sequence[Input]], /, **how: Unpack[RunsKeywords]
 ) -> Plan | RunsPlan: ...
 
 
@@ -80,7 +84,7 @@ def plan(
 
 
 @overload
-def plan(pilot: Mapping[str, Sequence[Counts]], /, **how: Unpack[_CountsKeywords]) -> RunsPlan: ...
+def plan(pilot: Mapping[str, Sequence[Counts]], /, **how: Unpack[CountsKeywords]) -> RunsPlan: ...
 
 
 def plan(

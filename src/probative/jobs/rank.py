@@ -65,22 +65,23 @@ if TYPE_CHECKING:
 # --- From a leaderboard to the result
 
 
-def _make_ranking(
+def _ranking_by(
+    score: Score,
     scores: Scores,
-    metric: str,
-    board: Leaderboard,
-    evidence: Evidence,
     options: RankOptions,
+    how: dict[str, Any],
     facts: tuple[str, ...],
-    alone: Comparison | None = None,
+    alone: Comparison | None,
 ) -> Ranking:
-    """Build the result, of two systems with the numbers of `alone`; `facts` are to be signed."""
+    """Test every pair and order the systems, two with the numbers of `alone`; sign the `facts`."""
+    generator, metric, level = random_generator(options.rng), score.metric, options.level
+    seed, adjust = int(generator.integers(2**63)), options.adjust
+    evidence = evidence_of(score, level=level, adjust=adjust, seed=seed, **how)
+    board = leaderboard(evidence, level=level, adjust=adjust, rng=generator)
     if alone is not None:
         board = _result_as_compared(board, alone)
-    columns = (board.rank_low, board.rank_high, board.tier, board.letters, board.p_best)
-    places = zip(
-        *(np.asarray(own).tolist() for own in (*columns, board.expected_rank)), strict=True
-    )
+    names = "rank_low", "rank_high", "tier", "letters", "p_best", "expected_rank"
+    places = zip(*(np.asarray(getattr(board, own)).tolist() for own in names), strict=True)
     rows = []
     for i, place in zip(board.order, places, strict=True):
         own = scores.systems[i][metric]
@@ -340,22 +341,11 @@ def rank_matched(
     if several_runs(matched):
         score = score.pooled([group.places for group in matched.runs])
     how = {"tested": known.tests, "limited": known.limits, **how}
-    board, evidence = _leaderboard(score, options, how)
     facts = facts_of_reading(matched, options)
     if matched.runs:
         facts = (*facts, signed_runs(matched.runs))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    return _make_ranking(scores, score.metric, board, evidence, options, facts, alone)
-
-
-def _leaderboard(
-    score: Score, options: RankOptions, how: dict[str, Any]
-) -> tuple[Leaderboard, Evidence]:
-    """Test every pair of systems, and order them."""
-    generator = random_generator(options.rng)
-    seed, adjust = int(generator.integers(2**63)), options.adjust
-    evidence = evidence_of(score, level=options.level, adjust=adjust, seed=seed, **how)
-    return leaderboard(evidence, level=options.level, adjust=adjust, rng=generator), evidence
+    return _ranking_by(score, scores, options, how, facts, alone)
 
 
 def _ranking_as_compared(options: RankOptions) -> CompareOptions:
@@ -391,12 +381,11 @@ def _compare_pairs(
     ]
     jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
     compared = []
-    for done, (_, comparisons) in enumerate(
-        in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
-    ):
+    compare = partial(_compare_pair, options, len(ranking.pairs))
+    for _, comparisons in in_processes(compare, parts, jobs):
         compared.append(comparisons)
         if report is not None:
-            report(done, len(parts))
+            report(len(compared), len(parts))
     return tuple(compared)
 
 
@@ -443,14 +432,13 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
     """Rank systems from their counts by unit, summed over runs."""
     numbers = ("metric", "level", "beta", "adjust", "rng")
     runs, groups = counts_of_runs(systems, options, *numbers)
-    metric = options.metric or "f1"
-    score = PooledScore.of_counts(runs, metric, beta=options.beta)
-    board, evidence = _leaderboard(score.pooled([g.places for g in groups]), options, how)
-    scores = scores_of_counts(runs, groups, options, (metric,))
+    score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
+    scores = scores_of_counts(runs, groups, options, (score.metric,))
     alone = None
     if len(groups) == 2:
         alone = compare_counts(systems, _ranking_as_compared(options), figures=False).comparisons[0]
     facts: tuple[str, ...] = "counts", signed_runs(groups)
     if all(isinstance(own, Counts) for own in systems.values()):
         facts, scores = facts[:1], replace(scores, run_scores=None)
-    return _make_ranking(scores, metric, board, evidence, options, facts, alone)
+    score = score.pooled([group.places for group in groups])
+    return _ranking_by(score, scores, options, how, facts, alone)

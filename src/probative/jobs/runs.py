@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,14 +24,14 @@ from probative.inference.intervals import interval
 from probative.inference.pooled import PooledScore
 from probative.jobs.score import signed_runs
 from probative.matching.outputs import RunGroup
-from probative.metrics import PRF
+from probative.metrics import NEEDS_TN, PRF
 from probative.metrics import score as score_of
 from probative.reading.runs import numbered_siblings
 from probative.results import Comparison, Comparisons, RunScores, Scores, SystemScores
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
@@ -71,15 +71,27 @@ def answers_on(
     return [without_claims(replace(c, **facts)) for c in found if c is not None]
 
 
-def adjust_answers(answers: Iterable[Sequence[Comparison]], systems: int) -> list[Comparison]:
-    """Return all answers; of more than two systems, with p-values adjusted for each question."""
-    every = [c for both in answers for c in both]
-    if systems < 3:
-        return every
-    questions = dict.fromkeys(c.question for c in every)
-    values = {q: [c.p_decision for c in every if c.question == q] for q in questions}
-    adjusted = {q: iter(adjust_pvalues(own).tolist()) for q, own in values.items()}
-    return [replace(c, p_adjusted=next(adjusted[c.question])) for c in every]
+def can_be_tested(c: Comparison) -> bool:
+    """Return True if the test of a comparison could have found a difference."""
+    one_unit = c.observed_units is not None and c.observed_units < 2
+    nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
+    return not (c.identical or nothing or one_unit)
+
+
+def adjust_answers(every: Sequence[Comparison], *, in_groups: bool = False) -> list[Comparison]:
+    """Adjust the p-values for their number, separately for each metric and question."""
+    # in groups, tests that cannot reject do not count
+    families: dict[tuple[str, str | None], list[int]] = {}
+    for place, c in enumerate(every):
+        if not in_groups or can_be_tested(c):
+            families.setdefault((c.metric, c.question), []).append(place)
+    adjusted = [replace(c, p_adjusted=1.0, p_bh=1.0 if in_groups else None) for c in every]
+    for places in families.values():
+        tests = [every[place].p_decision for place in places]
+        holm, bh = adjust_pvalues(tests), adjust_pvalues(tests, "benjamini-hochberg")
+        for place, p, q in zip(places, holm.tolist(), bh.tolist(), strict=True):
+            adjusted[place] = replace(every[place], p_adjusted=p, p_bh=q if in_groups else None)
+    return adjusted
 
 
 def sign_answers(
@@ -122,14 +134,12 @@ def counts_of_runs(
     systems: Mapping[str, Counts | Sequence[Counts]], options: ReadingOptions, *known: str
 ) -> tuple[list[Counts], list[RunGroup]]:
     """Return the counts of all runs and their systems; refuse choices that are not `known`."""
-    usual = type(options)()
-    for entry in fields(options):
-        if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
+    for name in sorted(options.changed() - {*known}):
+        raise InputError(f"{name}: does not apply to counts; leave it out")
     if not systems:
         raise InputError("systems: none; expected at least one")
     every: list[Counts] = []
-    groups = []
+    groups, first = [], None
     for name, own in systems.items():
         runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
         if not all(isinstance(counts, Counts) for counts in runs):
@@ -139,14 +149,12 @@ def counts_of_runs(
         called = tuple(f"run {number}" for number in range(1, len(runs) + 1))
         groups.append(RunGroup(str(name), tuple(range(len(every), len(every) + len(runs))), called))
         every += runs
-    first = None
-    for group in groups:
-        for place, run in zip(group.places, group.runs, strict=True):
-            here = f"{group.name}, {run}" if len(group.runs) > 1 else group.name
-            if len(every[place].shape) != 1:
-                raise InputError(f"{here}: shape {every[place].shape}; expected one row per unit")
+        for counts, run in zip(runs, called, strict=True):
+            here = f"{name}, {run}" if len(runs) > 1 else str(name)
+            if len(counts.shape) != 1:
+                raise InputError(f"{here}: shape {counts.shape}; expected one row per unit")
             first = first or here
-            _check_same_answer(first, every[0], here, every[place])
+            _check_same_answer(first, every[0], here, counts)
     return every, groups
 
 
@@ -268,8 +276,10 @@ def compare_counts(
     comparisons: list[Comparison] = []
     for metric in metrics:
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
-        answers = [answers_on(score, a, b, options, choices, positives=positives) for a, b in pairs]
-        comparisons += adjust_answers(answers, len(groups))
+        for a, b in pairs:
+            comparisons += answers_on(score, a, b, options, choices, positives=positives)
+    if len(groups) > 2:
+        comparisons = adjust_answers(comparisons)
     scores = scores_of_counts(runs, groups, options, metrics)
     signature = sign_answers(("counts", signed_runs(groups)), options, comparisons)
     return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)

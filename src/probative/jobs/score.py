@@ -250,11 +250,6 @@ def _pooled_interval(
     return interval(units, metric, clustered=True, multiplicity=number, **how)
 
 
-def _cells_of(matched: Matched, unit: str) -> str:
-    """Return the name that the items use for a unit ("sentence" for the unit of the data)."""
-    return "sentence" if unit == matched.unit else unit
-
-
 # --- Scores of the whole confusion table
 
 
@@ -315,7 +310,7 @@ def score_in(
     if average == "macro" or _is_of_classes(matched, metric):
         from probative.inference.macro_comparison import MacroScore
 
-        by = _cells_of(matched, unit)
+        by = "sentence" if unit == matched.unit else unit
         cells = tuple(matched.items.by_unit_and_label(i, by=by) for i in places)
         if average == "macro":
             labels, own = matched.averaged, matched.own_labels
@@ -470,7 +465,7 @@ def system_scores(
     matched: Matched, i: int, options: ScoreOptions, also: Sequence[str]
 ) -> SystemScores:
     """Return the counts and scores of system `i`, with those in `also`, and those of its labels."""
-    items, records = matched.items, matched.records
+    items, records, unit = matched.items, matched.records, str(options.by)
     counts = items.counts(i)
     # a single type of tags has a name to show, a single kind of words has none; labels that only
     # another system uses are left out
@@ -480,10 +475,10 @@ def system_scores(
 
     @cache
     def cells() -> LabelCounts:
-        if options.by == matched.unit == "item" and _has_all_classes(matched):
+        if unit == matched.unit == "item" and _has_all_classes(matched):
             table = _confused_items(matched, i, "item")
             return LabelCounts.from_classes(table.answer, table.said, table.n_classes)
-        return items.by_unit_and_label(i, by=_cells_of(matched, str(options.by)))
+        return items.by_unit_and_label(i, by="sentence" if unit == matched.unit else unit)
 
     return SystemScores(
         name=matched.names[i],
@@ -906,16 +901,15 @@ def _run_scores(
     own = []
     for metric in (s.metric for s in scores.systems[0].scores):
         single = metric.removeprefix(_MACRO)
-        if matched.task != "scores" and single not in TABLE:
-            continue
-        if single != metric and metric not in also:
+        known = single in TABLE or matched.task == "scores"
+        if not known or (single != metric and metric not in also):
             continue
         score = _score_named(matched, metric, scores.by, options.beta)
         for group in matched.runs:
             values = score.runs(group.places).scores.tolist()
             own.append(RunScores.of(group.name, metric, group.runs, values))
-    order = {group.name: i for i, group in enumerate(matched.runs)}
-    return tuple(sorted(own, key=lambda one: order[one.system]))
+    names = [group.name for group in matched.runs]
+    return tuple(sorted(own, key=lambda one: names.index(one.system)))
 
 
 def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:

@@ -16,7 +16,7 @@ from probative.options import SweepOptions
 from probative.reading.annotations import Segmented
 from probative.reading.formats import Options
 from probative.reading.inputs import annotations_of
-from probative.reading.lines import Probabilities, probabilities_of
+from probative.reading.lines import probabilities_of
 from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
@@ -83,8 +83,6 @@ def segmentation_sweep(
     """
     steps = whole_number("steps", steps, most=100_000)
     level = open_probability("level", level)
-    if _has_numbers(gold):
-        raise InputError("gold: lists of numbers; expected a path, or lists of words")
     refuse_repeats((gold, probabilities))
     answer = segmented(gold, "gold", input_format=input_format, encoding=encoding)
     row = flat_probabilities(answer, probabilities_of(probabilities))
@@ -110,21 +108,6 @@ def segmentation_sweep(
         level=level,
         signature=options.signature("sweep", ",".join(methods), "by-sentence"),
     )
-
-
-def _has_numbers(data: Any) -> bool:
-    """Return True if the data are rows of numbers, which cannot be gold."""
-    if isinstance(data, Probabilities):
-        return True
-    sequence = isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) and data.ndim > 0)
-    first = next((row for row in data if _is_row(row)), ()) if sequence else ()
-    return isinstance(next(iter(first), None), (int, float, np.number))
-
-
-def _is_row(row: Any) -> bool:
-    if isinstance(row, np.ndarray):
-        return row.ndim == 1 and row.size > 0
-    return isinstance(row, (list, tuple)) and len(row) > 0
 
 
 def segmented(
@@ -157,10 +140,5 @@ def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:
     everywhere = np.asarray(score(cuts.everywhere, METRICS[name]))
     there = everywhere[cuts.at]
     step, finest = int(np.nanargmax(there)), int(np.nanargmax(everywhere))
-    return BestCut(
-        name,
-        float(shares[step]),
-        float(there[step]),
-        finest / cuts.positions,
-        float(everywhere[finest]),
-    )
+    ends = finest / cuts.positions, float(everywhere[finest])
+    return BestCut(name, float(shares[step]), float(there[step]), *ends)

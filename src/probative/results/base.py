@@ -130,7 +130,8 @@ class Result:
 
     def _document(self) -> Document:
         """Return the document to show: by default the records as a table."""
-        return shown_by(self._report, self)
+        document: Document = shown_by(self._report, self)
+        return document
 
     def _repr_html_(self) -> str:
         from probative.reporting.render import document_html
@@ -293,21 +294,15 @@ class LateInterval(Interval):
         return repr(kind(*values))
 
 
-def _of_reporting(function: str) -> Any:
-    """Import "module.function" of `reporting`, when something is shown."""
+def shown_by(function: str, *what: Any, **how: Any) -> Any:
+    """Return what "module.function" of `reporting`, imported now, makes of a result."""
     module, name = function.split(".")
-    return getattr(import_module(f"probative.reporting.{module}"), name)
-
-
-def shown_by(function: str, *what: Any, **how: Any) -> Document:
-    """Return the document of a result by a function of `reporting`."""
-    document: Document = _of_reporting(function)(*what, **how)
-    return document
+    return getattr(import_module(f"probative.reporting.{module}"), name)(*what, **how)
 
 
 def drawn_by(function: str, *what: Any) -> list[Axes]:
     """Return the axes of the figure that a function of `reporting` draws."""
-    axes: list[Axes] = _of_reporting(function)(*what).axes
+    axes: list[Axes] = shown_by(function, *what).axes
     return axes
 
 

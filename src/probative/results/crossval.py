@@ -113,15 +113,15 @@ class ScorePosteriors(Result):
 
     def curves(self, points: int = 200) -> dict[str, dict[str, tuple[Array, Array]]]:
         """Return scores from the 0.001 to the 0.999 quantile, and the densities there."""
+
+        def curve(posterior: ScorePosterior) -> tuple[Array, Array]:
+            scores = np.linspace(posterior.ppf(0.001), posterior.isf(0.001), points)
+            return scores, np.asarray(posterior.pdf(scores))
+
         return {
-            model: {weight: _curve(posterior, points) for weight, posterior in by_weight.items()}
+            model: {weight: curve(posterior) for weight, posterior in by_weight.items()}
             for model, by_weight in self.posteriors.items()
         }
-
-
-def _curve(posterior: ScorePosterior, points: int) -> tuple[Array, Array]:
-    scores = np.linspace(posterior.ppf(0.001), posterior.isf(0.001), points)
-    return scores, np.asarray(posterior.pdf(scores))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
     from probative.counts import Counts
-    from probative.reporting.document import Document
     from probative.results.base import Named
     from probative.results.comparisons import Comparison
 
@@ -359,7 +358,7 @@ class Curve(SignedResult):
         """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
         return drawn_by("curve_report.curves_figure", (self,))
 
-    def _document(self) -> Document:
+    def _document(self) -> Any:
         return shown_by("curve_report.curves_document", (self,))
 
     def __str__(self) -> str:
@@ -528,7 +527,7 @@ class SegmentationSweep(ScoresByMetric, SignedResult):
             for step in self.to_dict()["steps"]
         ]
 
-    def _document(self) -> Document:
+    def _document(self) -> Any:
         return shown_by("curve_report.sweep_document", self, html=True)
 
     def __str__(self) -> str:

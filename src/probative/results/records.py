@@ -72,6 +72,9 @@ class NearMiss(Result):
         """Return the fields by name, ready for JSON, and the rule as an option."""
         return {**super().to_dict(), "field": self.option}
 
+    def __str__(self) -> str:
+        return f"{self.option}: {self.number} more right, F1 {self.f1:.4f}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathSummary(Result):

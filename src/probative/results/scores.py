@@ -149,16 +149,9 @@ class RunScores(Result):
         own = tuple(float(score) for score in scores)
         defined = [score for score in own if score == score]
         whole = len(defined) == len(own)
-        return cls(
-            system,
-            metric,
-            fmean(own) if whole else nan,
-            stdev(own) if whole and len(own) > 1 else nan,
-            min(defined, default=nan),
-            max(defined, default=nan),
-            runs,
-            own,
-        )
+        mean, spread = fmean(own) if whole else nan, stdev(own) if whole and len(own) > 1 else nan
+        worst, best = min(defined, default=nan), max(defined, default=nan)
+        return cls(system, metric, mean, spread, worst, best, runs, own)
 
     def __len__(self) -> int:
         return len(self.scores)

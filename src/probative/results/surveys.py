@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from probative.reporting.document import Document
     from probative.results.base import Named
 
 
@@ -109,7 +108,7 @@ class Sampled(SignedResult):
 
     _lines = ("strata",)
 
-    def _document(self) -> Document:
+    def _document(self) -> Any:
         return shown_by("survey_report.sample_document", self, explain=True)
 
     def __str__(self) -> str:
