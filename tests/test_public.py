@@ -191,7 +191,5 @@ def test_a_sweep_takes_the_answer_first(rows):
         assert pv.segmentation_sweep(probabilities=probabilities, gold=gold, steps=4).to_dict() == (
             expected.to_dict()
         )
-    with pytest.raises(
-        InputError, match=r"gold: (sentence 1 holds something else than words|shape)"
-    ):
+    with pytest.raises(InputError, match=r"gold: (sentence 1 is .*; expected words|shape)"):
         pv.segmentation_sweep(probabilities, gold)

@@ -17,7 +17,6 @@ SOURCE = Path(pv.__file__).parent
 FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z](?![^\W_])|(?<![\w-])--[a-z][a-z-]+")
 # what is no flag of ours: Python's own, to run a check in a process, and that of a shell
 NOT_OURS = {
-    ("learners/crf.py", "-c"),
     ("reading/large_tables.py", "-I"),
     ("reading/large_tables.py", "-c"),
     ("reading/database.py", "-c"),

@@ -105,10 +105,10 @@ def test_an_answer_in_json_can_be_read_again(run, tmp_path):
         ("tp,fp,fn\n", ": there is a header, but no row"),
         ("[]", ": there is a header, but no row"),
         ("[1, 2]", ":1: found 1; expected an object"),
-        ('{"tp": 1, "fp": 2, "fn": 3}\n{"tp": 1', ":2: not JSON"),
+        ('{"tp": 1, "fp": 2, "fn": 3}\n{"tp": 1', """:2: '{"tp": 1' is not JSON"""),
         ('[{"tp": 1, "fp": null, "fn": 3}]', ":1: fp is None; expected a number"),
         ('[{"tp": 1, "fp": true, "fn": 3}]', ":1: fp is True; expected a number"),
-        ("[" * 100_000, ":1: not JSON"),
+        ("[" * 100_000, ":1: '" + "[" * 60 + "…' is not JSON (too deep or too large)"),
     ],
 )
 def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, message):

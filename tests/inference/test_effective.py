@@ -58,7 +58,7 @@ def test_many_cross_validations_at_once():
         (FOLDS, "efective", "weight: unknown 'efective'.*did you mean 'effective'"),
         (FOLDS, (0.1,), "weight: 1 correlations; expected a pair"),
         (FOLDS, (2, 0), "weight: rho1 = 2 is not a correlation"),
-        (FOLDS, (0, -0.9), r"1 \+ rho1 \+ 2 rho2 is -0.8, not above 0"),
+        (FOLDS, (0, -0.9), r"the correlations 0 and -0.9; expected 1 \+ rho1 \+ 2 rho2 above 0"),
         (FOLDS, -1, "weight: -1 is not a finite number > 0"),
         (FOLDS, None, "weight: None is not a number"),
     ],

@@ -416,7 +416,6 @@ def test_a_judge_who_knows_the_truth_tells_the_pool():
     assert found.difference().judge.width < 0.1
     moved = found.difference().estimate - plain.difference().estimate
     assert found.difference().judge.moved == pytest.approx(moved)
-    assert found.difference().judge.strata == 2
 
 
 def test_differences_agree_with_scores_beside_a_judge():
@@ -450,8 +449,13 @@ def test_a_judge_who_looks_perfect_is_noted(noise, noted):
 
 def test_a_judge_is_not_listened_to_where_few_units_are_labelled():
     a, b, judge, stratum = _judged_pool(noise=0.2)
-    few = _with_judge(a, b, judge, stratum, np.random.default_rng(1), drawn=(8, 60))
-    assert few.difference().judge.strata == 1
+    silent = tuple(counts[np.where(stratum == 0, 0, np.arange(len(stratum)))] for counts in judge)
+    few, none = (
+        _with_judge(a, b, given, stratum, np.random.default_rng(1), drawn=(8, 60)).difference()
+        for given in (judge, silent)
+    )
+    assert (few.low, few.estimate, few.high) == (none.low, none.estimate, none.high)
+    assert few.judge.width < 1
 
 
 def test_a_judge_never_widens_an_interval():
@@ -467,7 +471,7 @@ def test_a_judge_never_widens_an_interval():
         for found, plain in pairs:
             assert found.high - found.low <= plain.high - plain.low
             assert found.judge.width <= 1
-            if found.judge.strata == 0:
+            if found.judge.width == 1:
                 assert (found.low, found.estimate, found.high) == (
                     plain.low,
                     plain.estimate,
@@ -482,4 +486,3 @@ def test_a_judge_who_says_the_same_of_all_changes_nothing():
     found = _with_judge(a, b, (same, same), stratum, np.random.default_rng(1)).difference()
     assert found.judge.moved == 0
     assert found.judge.width == 1
-    assert found.judge.strata == 0

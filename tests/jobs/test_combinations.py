@@ -189,7 +189,7 @@ def test_means_over_the_targets_of_logs(tmp_path):
     assert board.ranking[0].estimate == pytest.approx(f1_score(gold, b, average="macro"))
     texts = [f"answer {i}" for i in range(120)]
     open_ended = [log_of(tmp_path, f"open{k}", texts, texts[:60] + ["?"] * 60) for k in (1, 2)]
-    with pytest.raises(InputError, match="120 samples have 120 different ones"):
+    with pytest.raises(InputError, match="needs targets that are classes, but 120 of 120 differ"):
         pv.compare(*open_ended, average="macro")
 
 

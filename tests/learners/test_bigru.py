@@ -14,6 +14,7 @@ import probative as pv
 torch = pytest.importorskip("torch")
 
 from probative.files import seal  # noqa: E402
+from probative.learners import model_of  # noqa: E402
 from probative.learners.bigru import (  # noqa: E402
     BiGRUSegmenter,
     encode,
@@ -50,6 +51,12 @@ def corpus(seed, number, *, size=6):
 @pytest.fixture(scope="module")
 def trained():
     return BiGRUSegmenter(**SMALL).fit(corpus(1, 120), development=corpus(2, 20))
+
+
+def test_it_is_made_from_its_name():
+    assert "hidden=8, dropout=0.1" in repr(model_of("bigru:hidden=8,dropout=0.1"))
+    with pytest.raises(pv.InputError, match="--a: epochs: 0 is not a whole number >= 1"):
+        model_of("bigru:epochs=0", "--a")
 
 
 def test_it_learns_a_language_of_five_words(trained):

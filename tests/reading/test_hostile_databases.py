@@ -79,7 +79,7 @@ def test_a_view_over_the_gold_file_is_no_submission(tmp_path, capsys, gold):
     view = f"CREATE VIEW preds AS SELECT id, label AS pred FROM read_csv({literal(str(gold))})"
     place = ducks(tmp_path / "x.duckdb", view)
     error = refused(capsys, "score", gold, place, "--key", "id")
-    assert "the database holds no stored tables, only views (preds)" in error
+    assert "the database holds views (preds); expected one of them" in error
     with pytest.raises(pv.InputError, match=r"'preds' reads other files"):
         pv.score(place, gold_column="pred", columns=["pred"], table="preds")
 
@@ -92,7 +92,7 @@ def test_a_view_of_one_database_does_not_see_the_others(tmp_path, gold):
         database.execute(f"ATTACH {literal(str(tmp_path / 'x.duckdb'))} AS x")
         database.execute(f"ATTACH {literal(str(other))} AS table_0")
         database.execute("CREATE VIEW x.preds AS SELECT id, label AS pred FROM table_0.gold")
-    with pytest.raises(pv.InputError, match="no stored tables"):
+    with pytest.raises(pv.InputError, match="the database holds views"):
         pv.score(other, tmp_path / "x.duckdb", key="id", gold_column="label", columns=["pred"])
 
 
@@ -132,7 +132,7 @@ def test_what_is_computed_is_read_if_it_is_asked_for(tmp_path, make):
     assert seen[0].counts.tp == 3
     assert pv.score(place, **choice, table="sums")[0].counts.tp == 1
     alone = make(tmp_path / "y.db", COMPUTED, "INSERT INTO sums (a, label) VALUES ('1', 'spam')")
-    with pytest.raises(pv.InputError, match=r"only views \(sums\); expected .*table="):
+    with pytest.raises(pv.InputError, match=r"holds views \(sums\); expected .*table="):
         pv.score(alone, **choice)
 
 

@@ -52,7 +52,7 @@ def test_words_from_python():
     words = annotations_of([["ab", "c"], "d ef", []], "gold", Options(task="segmentation"))
     assert isinstance(words, Segmented)
     assert [words.words(i) for i in range(3)] == [["ab", "c"], ["d", "ef"], []]
-    with pytest.raises(InputError, match="gold: sentence 1 holds something else than words"):
+    with pytest.raises(InputError, match=r"gold: sentence 1 is \[1\]; expected words"):
         annotations_of([[1]], "gold", Options(task="segmentation"))
     with pytest.raises(InputError, match="gold: no words"):
         annotations_of([[], []], "gold", Options(task="segmentation"))

@@ -144,7 +144,7 @@ def test_case_everywhere():
         ({"multilabel": 3}, "multilabel: 3; expected True, or the text between labels"),
         ({"multilabel": ""}, "multilabel: ''; expected True, or the text between labels"),
         ({"probability_columns": "ab"}, "probability_columns: 'ab'; expected a list of names"),
-        ({"probability_columns": ["a"]}, "probability_columns: one; expected a column for each"),
+        ({"probability_columns": ["a"]}, "probability_columns: one; expected one for each class"),
         (
             {"probability_columns": ["a", "b"], "threshold": 0.5},
             "threshold: cannot be combined with probability_columns=",

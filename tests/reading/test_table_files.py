@@ -438,7 +438,7 @@ class TestFailures:
         with duckdb.connect(str(place)) as database:
             other = literal(str(tmp_path / "other.csv"))
             database.execute(f"CREATE VIEW preds AS FROM read_csv({other})")
-        assert "no stored tables, only views (preds)" in fails(capsys, place)
+        assert "holds views (preds); expected one of them" in fails(capsys, place)
         assert "'preds' reads other files" in fails(capsys, place, "--table", "preds")
 
     def test_too_little_memory_is_told(self):

@@ -152,7 +152,7 @@ def refusal(error):
     )
     if said:
         return said[0]
-    no_label = re.search(r"column '[gsu]' (holds|row \d is) .*; expected text, a number or", error)
+    no_label = re.search(r"column '[gsu]' (holds|row \d is) .*; expected (text, a|columns)", error)
     return "column holds no labels" if no_label else error
 
 

@@ -189,7 +189,10 @@ def test_what_should_be_known_is_a_warning():
         ({"gold": "Y", "pred": "p"}, "gold: there is no column 'Y'; .* did you mean 'y'"),
         ({"gold": "y", "pred": "q"}, "pred: there is no column 'q'; expected one of y, p"),
         ({"gold": "y", "pred": "p", "by": "z"}, "by: there is no column 'z'"),
-        ({"gold": "y", "pred": "p", "positive": "ja"}, "positive: unknown 'ja'; expected one of .*no, yes"),
+        (
+            {"gold": "y", "pred": "p", "positive": "ja"},
+            "positive: unknown 'ja'; expected one of .*no, yes",
+        ),
         ({"gold": "y", "pred": "p", "unit": "doc"}, "unit: column 'doc' has missing labels: 1 of"),
         ({"gold": "y", "pred": "empty"}, "pred: column 'empty' has missing labels: 4 of 4"),
         ({"gold": "y", "pred": "empty", "on_null": "drop"}, "every row lacks a label"),

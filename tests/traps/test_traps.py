@@ -154,8 +154,8 @@ TRAPS = [
         "score t.csv",
         error=(
             "column 'gold' holds tags (all are O or like 'B-PER'), but nothing separates "
-            "sentences; expected empty lines between them, a column of sentences "
-            "(--unit-column), or --task labels"
+            "sentences; expected empty lines, a column of sentences (--unit-column) or "
+            "--task labels"
         ),
         settled=(("--task labels", "labels", (3, 1, 1)),),
     ),
@@ -284,9 +284,8 @@ TRAPS = [
         "refused: words, labels of tokens, or sets?",
         python=lambda: pv.score([["DT", "NN"]], [["DT", "VB"]]),
         python_error="lists of texts such as 'DT' could be words or labels, and all sides differ "
-        "in "
-        "their characters; expected task='segmentation' (words), task='labels' (one label per "
-        "token) or multilabel=True",
+        "in their characters; expected task='segmentation', task='labels' (of tokens) or "
+        "multilabel=True (sets)",
         ways='`task="labels"`, `multilabel=True`',
     ),
     Trap(
@@ -331,9 +330,8 @@ TRAPS = [
         "numbers of classes per token (`[[0, 1], [1]]`)",
         "refused: labels of tokens, or sets?",
         python=lambda: pv.score([[0, 1], [1]], [[0, 1], [0]]),
-        python_error="[0, 1] could be labels of tokens or a set of labels; expected task='labels' "
-        "or "
-        "multilabel=True",
+        python_error="[0, 1] could be labels of tokens or a set of labels; expected task='labels', "
+        "multilabel=True or the names of numbered tags (label_names=)",
         ways='`task="labels"`, `multilabel=True`',
     ),
     Trap(
@@ -356,7 +354,7 @@ TRAPS = [
         "lists of labels in Python, any number per item",
         "refused: words, labels of tokens, or sets?",
         python=lambda: pv.score([["art", "news"], ["art"]], [["art"], ["art", "news"]]),
-        python_error="multilabel=True (any number of labels per item)",
+        python_error="multilabel=True (sets)",
         ways="`multilabel=True`",
     ),
     Trap(
@@ -383,8 +381,8 @@ TRAPS = [
         "refused: sets of labels, or labels of tokens?",
         {"t.csv": "gold,pred\n\"['a', 'b']\",['a']\n[],['b']\n['b'],['b']\n"},
         "score t.csv",
-        error="column 'gold' holds lists written as text, such as \"['a', 'b']\": sets of labels, "
-        "or labels of tokens? expected --multilabel lists (sets), --multilabel none (text)",
+        error="column 'gold' holds lists written as text, such as \"['a', 'b']\"; expected "
+        "--multilabel lists (sets), --multilabel none (text), or JSON lines",
         settled=(
             ("--multilabel lists", "labels", (2, 1, 1)),
             ("--multilabel none", "labels", (1, 2, 2)),

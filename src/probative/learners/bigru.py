@@ -101,7 +101,7 @@ def create(vocabulary: Sequence[dict[str, int]], parameters: dict[str, Any], dev
     """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
     dimensions, hidden = parameters["dimensions"], parameters["hidden"]
     width = len(vocabulary) * dimensions
-    net = torch.nn.ModuleDict(
+    net: Any = torch.nn.ModuleDict(
         {
             "embeddings": torch.nn.ModuleList(
                 torch.nn.Embedding(len(known) + 1, dimensions) for known in vocabulary

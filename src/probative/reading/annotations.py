@@ -502,7 +502,7 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
 
 def offsets(lengths: Any, kind: type = np.int64) -> NDArray[Any]:
     """Return where consecutive pieces of these lengths begin, and where the last one ends."""
-    first = np.zeros(len(lengths) + 1, dtype=kind)
+    first: NDArray[Any] = np.zeros(len(lengths) + 1, dtype=kind)
     np.cumsum(lengths, dtype=kind, out=first[1:])
     return first
 

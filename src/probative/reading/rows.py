@@ -19,6 +19,7 @@ import numpy as np
 from probative._validation import names_of, shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import (
+    Labels,
     Tagged,
     Text,
     coded,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from probative._validation import Mask
-    from probative.reading.annotations import Labels, Spans
+    from probative.reading.annotations import Spans
     from probative.reading.source import Source
 
 
@@ -217,7 +218,10 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
     known = {str(number): name for number, name in enumerate(names)} | {n: n for n in names}
     strange = next((name for name in side.names if name not in known), None)
     if strange is not None:
-        problem = f"label {strange[:60]!r} has no name"
+        place = ""
+        if isinstance(side, Labels):
+            place = f"row {np.argmax(side.codes == side.names.index(strange)) + 1}: "
+        problem = f"{place}label {strange[:60]!r} has no name"
         raise InputError(f"{problem}; expected 0 to {len(names) - 1} (label_names=)", side.name)
     codes, new = coded([known[name] for name in side.names])
     return replace(side, codes=codes[side.codes], names=new)

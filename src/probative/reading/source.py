@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from probative.errors import InputError, Recognised
 
@@ -173,7 +173,7 @@ def place_of_number(number: int | str, width: int, error: Callable[[str], InputE
     return place
 
 
-def are_texts(value: Any) -> bool:
+def are_texts(value: Any) -> TypeGuard[list[str]]:
     """Return True if this is a list of texts."""
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 

@@ -508,8 +508,8 @@ _TINY = 1e-300
 
 def precision_sides(cells: Sequence[float]) -> tuple[Side, Side, float] | None:
     """Return the sides B > A and A > B and their error, from the shapes of the cases 0 to 5."""
-    # None if it is infeasible: a tiny prior stretches W over hundreds of log odds; huge counts leave
-    # too few digits
+    # None if it is infeasible: a tiny prior stretches W over hundreds of log odds; huge counts
+    # leave too few digits
     a0, a1, a2, a3, a4, a5 = cells[:6]
     disputed = a0 + a1 + a2 + a3
     grid = _Grid.of(cells)

@@ -384,8 +384,9 @@ class _FBetaPosterior(Posterior):
         self.beta, self.of_rest = beta, of_rest  # `of_rest`: of 1 minus the score
 
     def _each(self, change: Callable[[Array], Array]) -> _FBetaPosterior:
-        cells = (change(x) for x in (self.b if self.of_rest else self.a, self.fp, self.fn))
-        return _FBetaPosterior(*cells, self.beta, of_rest=self.of_rest)
+        tp = self.b if self.of_rest else self.a
+        tp, fp, fn = change(tp), change(self.fp), change(self.fn)
+        return _FBetaPosterior(tp, fp, fn, self.beta, of_rest=self.of_rest)
 
     @property
     def mirrored(self) -> Posterior:
