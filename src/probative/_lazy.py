@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 
 def names_on_demand(

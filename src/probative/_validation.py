@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probative.errors import ONE_POINT, InputError, suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 
 # The largest count: up to here every whole number is exactly a float.
 MOST = 2**53

@@ -7,25 +7,18 @@ negatives of one system; `PairedCounts` the eight cases of two systems judged on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from probative._validation import amounts, factors, shown
+from probative._validation import Array, Number, amounts, factors, shown
 from probative.errors import InputError
 from probative.labels import factorise, label_name, labels_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import Array, Number
-
 
 # --- Helpers of `Counts` and `PairedCounts`
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path
 
 ONE_POINT = "0.01 is one point"  # in messages to users who write 1 for one point
 

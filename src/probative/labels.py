@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, time
 from decimal import Decimal
 from numbers import Integral, Real
@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
 
 # --- The text of a label
 #

@@ -8,6 +8,7 @@ array-valued counts are arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -15,15 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from probative._validation import one_of, positive
-from probative.counts import counts_of
+from probative._validation import Array, Number, one_of, positive
+from probative.counts import Counts, counts_of
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from probative._validation import Array, Number
-    from probative.counts import Counts
 
 __all__ = [
     "CELLS",

@@ -9,7 +9,7 @@ the command, its completion, its checks and its part of the signature follow fro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, FrozenInstanceError, dataclass, field, fields
 from functools import partial
 from numbers import Real
@@ -20,8 +20,6 @@ from probative._version import __version__
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
     from probative._validation import RNG
 
 

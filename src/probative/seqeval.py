@@ -24,14 +24,13 @@ from probative.matching.items import Items, collect, union
 from probative.matching.matched import Matched
 from probative.matching.schemes import decode
 from probative.options import ScoreOptions
-from probative.reading.annotations import tagged_from_lists
+from probative.reading.annotations import Tagged, tagged_from_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Tagged
     from probative.results import Interval, SystemScores
 
     Score = float | NDArray[np.float64] | Interval | list[Interval]

@@ -6,20 +6,16 @@ overlap, and an F1 of 30 items weighs as much as one of 3,000. The counts do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from probative._validation import names_of, shown
+from probative._validation import Instances, Labels, Model, names_of, shown
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.labels import label_name, labels_in, positive_label
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probative._validation import Instances, Labels, Model
 
 __all__ = ["CountsScorer", "counts_scorer", "fold_counts"]
 

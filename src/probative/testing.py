@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative._validation import flag, fraction, shown
+from probative._validation import Input, flag, fraction, shown
 from probative.errors import InputError
 from probative.jobs.compare import compare
 from probative.jobs.gate import check_gate, check_ledger_options, gate
@@ -19,7 +19,6 @@ from probative.reading.inputs import is_path
 if TYPE_CHECKING:
     from os import PathLike
 
-    from probative._validation import Input
     from probative.results import Comparisons, Interval
 
 __all__ = ["assert_better", "assert_not_worse", "assert_score_at_least"]

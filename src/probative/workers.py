@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _Part = TypeVar("_Part")
 _Answer = TypeVar("_Answer")

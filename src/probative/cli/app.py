@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from probative._version import __version__
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 # The first sentences of the help of commands; the rest are the docstrings of their functions
 COMMANDS = {

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.cli.options import JOBS, RESUME, argument
-from probative.cli.output import Drawn, output_aside, progress
+from probative.cli.output import Drawn, Output, output_aside, progress
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, BayesOptions, CrossvalOptions, choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from probative.cli.output import Output
     from probative.results import ModelComparison, ScorePosteriors
 
 _JUDGING = ("rope", "prior", "beta", "level", "weight")

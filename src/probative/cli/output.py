@@ -18,7 +18,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from probative.errors import Recognised
@@ -26,7 +26,6 @@ from probative.options import OUTPUT, Options, choice, options_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
     from types import FrameType
 
     from matplotlib.figure import Figure

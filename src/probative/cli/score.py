@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from probative.cli.options import NAMES, RUNS, argument
 from probative.cli.output import ScoreOutput, reading_progress
 from probative.errors import InputError
-from probative.options import INPUT, CurveOptions, ScoreOptions, choice
-
-if TYPE_CHECKING:
-    from probative.options import CompareOptions
+from probative.options import INPUT, CompareOptions, CurveOptions, ScoreOptions, choice
 
 
 def score(

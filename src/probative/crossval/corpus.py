@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import one_of
 from probative._version import __version__
@@ -28,19 +30,11 @@ from probative.matching.matched import match_inputs
 from probative.matching.schemes import decode
 from probative.metrics import PRF
 from probative.reading.annotations import Labels, LabelSets, Segmented, Tagged
-from probative.reading.columns import column_of, read_tags
+from probative.reading.columns import Layout, column_of, read_tags
 from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input, read, read_pair
 from probative.reading.rows import IGNORED
-from probative.reading.source import refuse_repeats
+from probative.reading.source import Source, refuse_repeats
 from probative.results.crossval import FoldCounts, ModelComparison
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative.reading.columns import Layout
-    from probative.reading.source import Source
 
 REGULARIZED = ("entities", "labels", "tokens")
 _IN_LINES = ("columns", "conllu", "segmented", "labels", "jsonl", "table", "rows")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import index
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, whole_number
+from probative._validation import Instances, Labels, Model, Strata, one_of, whole_number
 from probative._validation import positive as positive_number
 from probative.counts import PairedCounts
 from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
@@ -27,12 +27,10 @@ from probative.wording.numbers import some
 from probative.workers import answers_of, check_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from probative._validation import Instances, Labels, Model, Strata
     from probative.inference.crossval import Weight
 
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]

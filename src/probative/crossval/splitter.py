@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import amounts, random_generator, whole_number
+from probative._validation import RNG, Instances, Labels, amounts, random_generator, whole_number
 from probative.errors import InputError
 from probative.results.crossval import SplitBalance
 from probative.wording.numbers import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from probative._validation import RNG, Instances, Labels
     from probative._validation import Strata as StrataLike
 
     Floats = NDArray[np.float64]

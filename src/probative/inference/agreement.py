@@ -14,20 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from probative._validation import open_probability
+from probative._validation import Array, open_probability
 from probative.errors import InputError
 from probative.inference.units import ONE_UNIT, effective_units, student_quantile
 from probative.results import Interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative._validation import Array
-
 
 MISSING = -1
 _SHORT_TABLE = 2**16  # of all kinds of items

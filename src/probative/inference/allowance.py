@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from scipy import special
 
 from probative._validation import one_of, open_probability
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CANDIDATES = ("adaptive", "independent")
 _WORN_OUT_FACTOR = 2.0  # the needed difference relative to that of the first look

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import fraction, one_of, open_probability, random_generator
+from probative._validation import RNG, fraction, one_of, open_probability, random_generator
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.crossval import (
     TIE,
+    Weight,
     effective_counts,
     fold_design_effect,
     fold_weight,
@@ -25,26 +26,21 @@ from probative.inference.posterior.independent import (
     IndependentPosterior,
     computed,
 )
-from probative.inference.posterior.paired import LEAST_PRIOR, paired_posterior
+from probative.inference.posterior.paired import LEAST_PRIOR, PairedPosterior, paired_posterior
 from probative.inference.posterior.single import (
     CompositePosterior,
+    Posterior,
     plain,
     posterior,
     prior_weight,
     recall_weight,
 )
-from probative.inference.posterior.student import posterior_of_difference
+from probative.inference.posterior.student import ClusteredPosterior, posterior_of_difference
 from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
 
 if TYPE_CHECKING:
-    from probative._validation import RNG
-    from probative.inference.crossval import Weight
-    from probative.inference.posterior.paired import PairedPosterior
-    from probative.inference.posterior.single import Posterior
-    from probative.inference.posterior.student import ClusteredPosterior
-
     Gap = (
         IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior
     )

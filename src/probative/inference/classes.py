@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import one_of, open_probability
+from probative._validation import Array, one_of, open_probability
 from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from probative._validation import Array
 
     Codes = NDArray[np.intp]
 

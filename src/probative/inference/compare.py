@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative._validation import flag, fraction, open_probability, random_generator
+from probative._validation import RNG, flag, fraction, open_probability, random_generator
 from probative.errors import InputError
 from probative.inference.runs import compare_procedures, compare_run_scores, why_no_procedures
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from probative._validation import RNG
     from probative.inference.scores import PairScore, Score
     from probative.options import CompareOptions
     from probative.results import Comparison, RandomizationTest

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from scipy import special
 
-from probative._validation import finite, numbers, one_of, positive
+from probative._validation import Array, finite, numbers, one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.posterior.independent import computed
@@ -23,7 +23,6 @@ from probative.results import ScorePosteriors, SignificanceTest
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import Array
     from probative.results import BayesTest
 
 

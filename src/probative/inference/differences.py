@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, random_generator, whole_number
-from probative.counts import PairedCounts, paired_of
+from probative._validation import (
+    RNG,
+    Array,
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+    whole_number,
+)
+from probative.counts import Counts, PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.intervals import default_method, interval, limits_of_units
 from probative.inference.posterior.student import ClusteredPosterior
 from probative.inference.units import (
     ONE_UNIT,
+    Dependence,
     contributions,
     correlation,
     dependence_of_difference,
@@ -30,9 +39,6 @@ from probative.wording.verdict import why_by_unit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from probative._validation import RNG, Array
-    from probative.counts import Counts
-    from probative.inference.units import Dependence
     from probative.results import DifferencePosterior
 
 

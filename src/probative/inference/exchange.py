@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, positive, random_generator, whole_number
+from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.sampled import sequential_pvalue, symmetric_histogram
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._validation import RNG, Array
     from probative.inference.score_differences import Exact, ScoreDifference
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import amounts, one_of, open_probability
+from probative._validation import Number, amounts, one_of, open_probability
 from probative.errors import InputError
 from probative.inference.posterior.independent import Outcomes
 from probative.inference.posterior.single import plain
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import Number
     from probative.results import DifferencePosterior
 
 

@@ -5,23 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from probative._validation import one_of, open_probability
+from probative._validation import Array, Number, one_of, open_probability
 from probative.counts import Counts, LabelCounts
 from probative.inference.intervals import UNDEFINED, default_method, wilson
 from probative.inference.units import ONE_UNIT, effective_units, influence, student_quantile
 from probative.metrics import METRICS, TABLE, Share, f1_from_jaccard, ratio, score
 from probative.results import Interval
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import Array, Number
-
 
 # --- The prior that the labels of one system share
 #

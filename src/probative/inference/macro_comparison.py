@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import one_of, open_probability
-from probative.counts import PairedCounts
+from probative._validation import Array, Mask, one_of, open_probability
+from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.macro import (
     METHOD,
     MacroEvidence,
+    MacroPosterior,
     as_cells,
     degrees_of_freedom,
     macro_evidence,
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import Array, Mask
-    from probative.counts import Counts, LabelCounts
-    from probative.inference.macro import MacroPosterior
 
     _Judged = tuple[MacroEvidence, MacroEvidence, "MacroDifferencePosterior"]
 

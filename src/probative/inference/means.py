@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
-from probative._validation import open_probability
+from probative._validation import Array, open_probability
 from probative.errors import InputError
 from probative.inference.differences import UnitTest, combine_arms, student_pvalue
 from probative.inference.exchange import UnitExchange, exact_pvalue, null_distribution
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
-
-    from probative._validation import Array
 
     Range = tuple[float, float]
 

@@ -18,7 +18,7 @@ from probative.inference.runs import add_squares
 from probative.inference.units import contributions, student_quantile
 from probative.metrics import METRICS, TABLE, score, span
 from probative.results.plans import Plan
-from probative.results.runs import RunsPlan, RunsSurface
+from probative.results.runs import RunsPlan, RunsSurface, VarianceParts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from probative.results import Comparison
-    from probative.results.runs import VarianceParts
 
 
 _MOST_UNITS = 10**15  # more than anybody will ever have

@@ -29,7 +29,7 @@ from probative.inference.exchange import (
 )
 from probative.inference.intervals import interval
 from probative.inference.planning import Pilot
-from probative.inference.posterior.student import posterior_of_difference
+from probative.inference.posterior.student import ClusteredPosterior, posterior_of_difference
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import kinds_of
 from probative.inference.score_differences import difference_of_totals
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.posterior.student import ClusteredPosterior
     from probative.results import Difference, Interval, RandomizationTest
 
 

@@ -17,6 +17,8 @@ import numpy as np
 from scipy import special
 
 from probative._validation import (
+    RNG,
+    Array,
     one_of,
     open_probability,
     positive,
@@ -33,7 +35,6 @@ from probative.results.runs import RepeatedScore, RunScoreTests, VarianceParts
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import RNG, Array
     from probative.results import Comparison
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from probative._validation import random_generator
+from probative._validation import RNG, Array, Mask, random_generator
 from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import clopper_pearson
 from probative.results import NullDistribution, RandomizationTest
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import RNG, Array, Mask
 
     Numbers = NDArray[np.int64]
     Known = tuple[float, int]

@@ -27,8 +27,16 @@ import numpy as np
 from scipy import special
 
 from probative.inference.differences import UnitTest, student_pvalue
-from probative.inference.planning import plan_from_pilot
-from probative.inference.sampled import levels_at, most_exchanges, sampled_tests, sequential_pvalues
+from probative.inference.planning import Pilot, plan_from_pilot
+from probative.inference.sampled import (
+    SampledExchange,
+    SampledPvalue,
+    SharedExchanges,
+    levels_at,
+    most_exchanges,
+    sampled_tests,
+    sequential_pvalues,
+)
 from probative.inference.units import effective_units_of_pairs, jackknife_covariance, leave_one_out
 from probative.metrics import label_metric
 from probative.results import Comparison
@@ -40,9 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.planning import Pilot
     from probative.inference.runs import Runs
-    from probative.inference.sampled import SampledExchange, SampledPvalue, SharedExchanges
     from probative.results import Difference, Interval, Plan, RandomizationTest
     from probative.results.base import DifferencePosterior
 

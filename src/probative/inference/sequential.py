@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, shown, whole_number
+from probative._validation import (
+    Array,
+    Ints,
+    one_of,
+    open_probability,
+    positive,
+    shown,
+    whole_number,
+)
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.stratified import Draw, PoolScores
+from probative.inference.stratified import Draw, PoolScores, Projection
 from probative.inference.units import contributions, effective_units, jackknife_error
 from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
@@ -24,9 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import Array, Ints
-    from probative.inference.stratified import Projection
 
     # what each kind of unit adds to the numerator and denominator of one or two scores
     Rows = list[tuple[Array, Array]]

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from probative._validation import open_probability, shown
+from probative._validation import Input, Systems, open_probability, shown
 from probative.errors import InputError
 from probative.inference.agreement import MISSING, Ratings, alpha_interval, doubt
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
 from probative.jobs.score import by_name, facts_of_reading, match_of, share_of, unit_of
 from probative.labels import is_missing, items_of
-from probative.matching.items import union
+from probative.matching.items import Items, union
 from probative.matching.labels import match_labels, only_in_a_system
-from probative.matching.matched import match_inputs
+from probative.matching.matched import Matched, match_inputs
 from probative.matching.outputs import short_name
 from probative.matching.segmentation import match_words
 from probative.matching.spans import match_rule, match_spans
-from probative.options import AgreementOptions
+from probative.options import AgreementOptions, ReadingKeywords
 from probative.reading.annotations import Labels, Segmented, Spans
 from probative.reading.inputs import is_path
 from probative.results import Agreement, Interval, PairAgreement
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative._validation import Input, Systems
-    from probative.matching.items import Items
-    from probative.matching.matched import Matched
-    from probative.options import ReadingKeywords
-
 
 _ALWAYS_0 = "one annotator uses only one label, so kappa is always 0"
 _NO_LABEL = "no label here"  # replaces None and NaN while labels are read

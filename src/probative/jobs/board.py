@@ -39,9 +39,9 @@ from probative.files import (
 )
 from probative.jobs.rank import Known, check_ranking, rank_matched, ranked_scores
 from probative.matching.examples import examples_of
-from probative.matching.matched import match_inputs, read_side
+from probative.matching.matched import Matched, match_inputs, read_side
 from probative.matching.outputs import short_name
-from probative.options import BoardOptions, RankOptions
+from probative.options import BoardOptions, RankOptions, ReadingKeywords
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
 from probative.reporting.rank_report import board_pages
@@ -52,8 +52,6 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probative.matching.matched import Matched
-    from probative.options import ReadingKeywords
     from probative.reading.formats import Annotations
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import names_of, one_of, random_generator
-from probative.counts import PairedCounts
+from probative._validation import RNG, Input, Systems, names_of, one_of, random_generator
+from probative.counts import Counts, PairedCounts
 from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.differences import difference
@@ -52,9 +52,9 @@ from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.groups import buckets_of, crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import match_training, unpooled
+from probative.matching.matched import Matched, match_training, unpooled
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
-from probative.options import CompareOptions, ScoreOptions
+from probative.options import CompareOptions, GradedKeywords, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import (
@@ -79,14 +79,8 @@ from probative.wording.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from probative._validation import RNG, Input, Systems
-    from probative.counts import Counts
     from probative.inference.scores import Score
-    from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
-    from probative.options import GradedKeywords
     from probative.results import SystemScores
 
     Pair = tuple[RunGroup, RunGroup]

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import (
+    RNG,
+    Array,
+    Input,
+    Systems,
     fraction,
     names_of,
     numbers,
@@ -35,7 +39,7 @@ from probative.labels import label_name, other_class
 from probative.matching.labels import positive_class, relabel
 from probative.matching.matched import align_items, name_systems
 from probative.matching.outputs import check_reading, how_to_read, read_apart
-from probative.options import CurveOptions
+from probative.options import CurveOptions, ReadingKeywords, ReadingOptions
 from probative.reading.annotations import Labels, units_of
 from probative.reading.inputs import annotations_of, both_of, is_frame, is_path, is_series
 from probative.reading.source import refuse_repeats
@@ -45,9 +49,7 @@ from probative.wording.verdict import verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from probative._validation import RNG, Array, Input, Systems
     from probative._validation import Labels as validation_Labels
-    from probative.options import ReadingKeywords, ReadingOptions
 
 
 # --- Reading gold (yes or no) and the scores of systems

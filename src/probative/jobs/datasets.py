@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import names_of, shown
+from probative._validation import RNG, Input, names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs
@@ -28,18 +28,14 @@ from probative.jobs.compare import compare_matched
 from probative.jobs.runs import without_claims
 from probative.jobs.score import by_name, check_report, score_in, unit_of
 from probative.matching.matched import match_inputs
-from probative.options import CompareOptions, GradedOptions
+from probative.options import CompareOptions, GradedKeywords, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
 from probative.results.comparisons import decision_pvalue, one_sided
 from probative.wording.numbers import scale_of
 from probative.wording.verdict import no_verdict, sentences_of_datasets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative._validation import RNG, Input
     from probative.inference.scores import Score
-    from probative.options import GradedKeywords
 
 
 _OF_A_DATASET = ("gold", "a", "b")

@@ -8,23 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import check_target, failing_as, lock, open_locked
 from probative.inference.allowance import CANDIDATES, allowance, looks_left
 from probative.options import sign
-from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.results.ledger import Fingerprints
-
+from probative.results.ledger import SKETCH, Fingerprints, GateUse, Ledger, TestSet, TestSetUse
 
 # --- The file: one line per use of a test set
 #

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from probative._validation import one_of, positive, whole_number
-from probative.counts import PairedCounts
+from probative._validation import Input, Systems, one_of, positive, whole_number
+from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.planning import plan as plan_from_cases
@@ -29,10 +29,6 @@ from probative.jobs.score import (
 from probative.options import CompareOptions, GradedKeywords, PlanOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import Input, Systems
-    from probative.counts import Counts
     from probative.inference.scores import Score
     from probative.matching.outputs import RunGroup
     from probative.results import Plan, RunsPlan

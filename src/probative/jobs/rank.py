@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import numpy as np
 
 from probative._validation import (
+    RNG,
+    Input,
+    Systems,
     one_of,
     open_probability,
     positive,
@@ -21,7 +24,14 @@ from probative._validation import (
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.pooled import PooledScore
-from probative.inference.rank import ADJUSTMENTS, N_BOOTSTRAP, evidence_of, leaderboard
+from probative.inference.rank import (
+    ADJUSTMENTS,
+    N_BOOTSTRAP,
+    Evidence,
+    Leaderboard,
+    evidence_of,
+    leaderboard,
+)
 from probative.inference.sampled import most_exchanges
 from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
@@ -44,7 +54,7 @@ from probative.jobs.score import (
     unit_of,
 )
 from probative.metrics import METRICS, OF_SCORES
-from probative.options import CompareOptions, RankOptions, ScoreOptions
+from probative.options import CompareOptions, GradedKeywords, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.results import RankedPair, RankedSystem, Ranking, Scores
 from probative.wording.numbers import on_own_scale
@@ -52,13 +62,8 @@ from probative.wording.verdict import ranking_summary, verdict
 from probative.workers import check_jobs, in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative._validation import RNG, Input, Systems
-    from probative.inference.rank import Evidence, Leaderboard
     from probative.inference.scores import KnownLimits, KnownTests, Score
     from probative.matching.matched import Matched
-    from probative.options import GradedKeywords
     from probative.results import Comparison, Comparisons, SystemScores
 
 

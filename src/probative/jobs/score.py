@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache, partial
@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import flag, names_of, one_of, open_probability, positive, shown
+from probative._validation import (
+    Input,
+    Systems,
+    flag,
+    names_of,
+    one_of,
+    open_probability,
+    positive,
+    shown,
+)
 from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.intervals import METHODS, interval
@@ -35,7 +44,7 @@ from probative.metrics import (
     TABLE,
     label_metric,
 )
-from probative.options import ScoreOptions
+from probative.options import GradedKeywords, GradedOptions, ReadingOptions, ScoreOptions
 from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
 from probative.reading.runs import is_keyed
@@ -51,14 +60,10 @@ from probative.results import (
 from probative.results.base import LateInterval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from probative._validation import Input, Systems
     from probative.inference.classes import ConfusedItems
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
-    from probative.options import GradedKeywords, GradedOptions, ReadingOptions
     from probative.results import Group
 
 

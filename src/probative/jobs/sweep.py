@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from probative._validation import open_probability, whole_number
+from probative._validation import Input, Rows, open_probability, whole_number
 from probative.errors import InputError
 from probative.inference.intervals import default_method, interval
 from probative.matching.segmentation import Cuts, all_cuts, flat_probabilities
@@ -19,10 +19,6 @@ from probative.reading.inputs import annotations_of
 from probative.reading.lines import probabilities_of
 from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
-
-if TYPE_CHECKING:
-    from probative._validation import Input, Rows
-
 
 # The true negative rate is the specificity of all substrings.
 METRICS = {"precision": "precision", "recall": "recall", "f1": "f1", "tnr": "specificity"}

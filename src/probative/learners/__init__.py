@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # the options of each kind of model, how they are parsed, and their description in messages
 _NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}

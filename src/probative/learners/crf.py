@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from probative._validation import one_of, positive, shown, whole_number
 from probative.errors import InputError
 from probative.files import open_sealed, seal, write_whole
 from probative.matching.schemes import SCHEMES, decode_tags, encode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
 
 # --- N-gram features of tokens or characters in a window
 

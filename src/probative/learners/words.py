@@ -7,14 +7,11 @@ inner positions, and a word may begin at each.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from probative.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 # --- Words and boundaries
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,10 +17,10 @@ from probative.matching.record_rules import quoted
 from probative.matching.records import survey_paths
 from probative.matching.schemes import SCHEMES, decode, misplaced, prefix_of, recognise
 from probative.options import CheckOptions
-from probative.reading.annotations import LabelSets, Spans, Tagged
+from probative.reading.annotations import LabelSets, Spans, Tagged, Text
 from probative.reading.columns import layout, ragged_line, read_tags
+from probative.reading.formats import Input, open_input, read
 from probative.reading.formats import Options as Reading
-from probative.reading.formats import open_input, read
 from probative.reading.lines import problems_of, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
@@ -28,10 +28,6 @@ from probative.reading.source import load
 from probative.results import FileCheck, PathSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from probative.reading.annotations import Text
-    from probative.reading.formats import Input
     from probative.reading.logs import Samples
 
 # Problems of one kind beyond this number are only counted.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from probative.errors import InputError
-from probative.matching.items import distinct_rows
+from probative.matching.items import Items, distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
 from probative.matching.outputs import groups_of
 from probative.reading.annotations import Labels, LabelSets, Spans, rows_at
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.matching.items import Items
     from probative.matching.matched import Matched
     from probative.options import ReadingOptions
     from probative.results import Group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
@@ -71,8 +71,6 @@ from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from probative.matching.records import MatchedRecords

@@ -16,7 +16,7 @@ from probative.matching.spans import match_rule
 from probative.metrics import OF_SCORES
 from probative.options import GradedOptions, Option, ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING
-from probative.reading.annotations import Labels, LabelSets, Records, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Records, RowGroups, Spans, Tagged
 from probative.reading.formats import Options, open_input, read
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.rows import BY_ROW, check_label_names
@@ -35,7 +35,6 @@ from probative.reading.table_sides import are_other_labels, refuse_answer_again
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.annotations import RowGroups
     from probative.reading.formats import Annotations, Input
     from probative.reading.logs import RecordLog
     from probative.reading.scores import Graded

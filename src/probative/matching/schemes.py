@@ -7,21 +7,17 @@ so that one table look-up per token is enough.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import one_of
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Spans, Tagged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
 
 # --- Tag schemes
 

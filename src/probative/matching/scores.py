@@ -10,7 +10,7 @@ import numpy as np
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import rows_at
-from probative.tables.scores import NO_RANGE, USUAL_RANGE, range_of, refuse_outside
+from probative.tables.scores import NO_RANGE, USUAL_RANGE, SummedScores, range_of, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
     from probative.reading.scores import Graded
-    from probative.tables.scores import SummedScores
 
     Range = tuple[float, float]
 

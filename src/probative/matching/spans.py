@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, shown
+from probative._validation import Ints, one_of, shown
 from probative.errors import InputError
 from probative.matching.items import Items, collect, distinct_rows, union
 from probative.matching.schemes import UNTYPED
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._validation import Ints
     from probative.reading.annotations import Spans, Text
 
     # the labels, the number of sentences and the document of each

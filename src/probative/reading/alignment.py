@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import RowIds, codes_in
+from probative.reading.annotations import Labels, LabelSets, RowIds, Text, codes_in
 from probative.reading.fields import equal
 from probative.reading.source import quoted, refuse_others, some_of, where_they_differ
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.reading.annotations import Labels, LabelSets, Text
-
 
 ALIGNMENTS = ("tokens", "position", "characters")
 

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.errors import Recognised
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Tagged, Text
-from probative.reading.fields import distinct, first_eight, split, values_at
-from probative.reading.source import place_of_number, snippet
+from probative.reading.fields import Table, distinct, first_eight, split, values_at
+from probative.reading.source import Source, place_of_number, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
-    from probative.errors import InputError
-    from probative.reading.fields import Table
-    from probative.reading.source import Source
 
     Ints = NDArray[np.int32]
 

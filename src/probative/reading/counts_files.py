@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from probative._validation import MOST
 from probative.counts import Counts
 from probative.errors import InputError, suggestion
-from probative.reading.source import load
+from probative.reading.source import Source, load
 from probative.reading.tables import delimited_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from probative.reading.source import Source
 
     # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]

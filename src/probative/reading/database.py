@@ -31,6 +31,7 @@ from probative.files import find_paths
 from probative.reading.source import Source, is_brat_folder, is_record_folder, unreadable
 from probative.reading.tables import (
     Cells,
+    Wanted,
     choose_columns,
     dialect_of,
     objects_of,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from probative.reading.tables import Wanted
 
 _MEMORY_LIMIT = "1GB"
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*", re.ASCII)

@@ -38,8 +38,16 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.labels import factorise_each
-from probative.reading.annotations import Origin, Tagged
-from probative.reading.columns import ODD_TAG, TAG, are_tags, column_of, layout, read_tags
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Origin,
+    Records,
+    Segmented,
+    Spans,
+    Tagged,
+)
+from probative.reading.columns import ODD_TAG, TAG, Layout, are_tags, column_of, layout, read_tags
 from probative.reading.fields import split, values_at
 from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.source import Source, is_brat_folder, load, object_of, some_of
@@ -57,8 +65,6 @@ from probative.reading.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans
-    from probative.reading.columns import Layout
     from probative.reading.logs import Samples
 
     Annotations: TypeAlias = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, compress
 from numbers import Real
@@ -39,8 +39,6 @@ from probative.reading.rows import (
 from probative.reading.table_sides import label_sets, label_texts, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative.reading.formats import Annotations, Options, Pair
 
 

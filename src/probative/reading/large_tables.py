@@ -21,7 +21,7 @@ from probative._validation import shown
 from probative.errors import InputError, suggestion
 from probative.labels import EXPECTED_LABEL, factorise, is_missing, missing_labels
 from probative.reading.alignment import NOTHING, Mismatch, settle
-from probative.reading.annotations import Repeats
+from probative.reading.annotations import Labels, Repeats
 from probative.reading.database import (
     DATABASES,
     TableFiles,
@@ -41,7 +41,7 @@ from probative.reading.database import (
     lock,
     watched,
 )
-from probative.reading.formats import FORMATS, Glance, recognise
+from probative.reading.formats import FORMATS, Glance, Options, recognise
 from probative.reading.source import Source, place_of_number
 from probative.reading.table_sides import Sides, tags_reason
 from probative.reading.tables import (
@@ -54,7 +54,7 @@ from probative.reading.tables import (
 )
 from probative.tables.engines import listed
 from probative.tables.query import Kinds, NeedsRowsError, count_kinds
-from probative.tables.scores import sum_table
+from probative.tables.scores import SummedScores, sum_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,9 +62,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
     from probative.options import ReadingOptions
-    from probative.reading.annotations import Labels
-    from probative.reading.formats import Options
-    from probative.tables.scores import SummedScores
 
 
 # --- Tables of databases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,16 +15,13 @@ import numpy as np
 from probative._validation import numbers, shown
 from probative.errors import InputError, Recognised
 from probative.labels import named
-from probative.reading.annotations import Labels, Segmented, offsets, spans_from_sets
+from probative.reading.annotations import Labels, Segmented, Spans, offsets, spans_from_sets
 from probative.reading.fields import covered, distinct, edges_of, is_space, lines_of
 from probative.reading.source import Source, as_json, load, quoted, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Spans
     from probative.reading.columns import Layout
 
 

@@ -21,10 +21,11 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.files import member
-from probative.reading.annotations import Side
+from probative.reading.annotations import Records, Side
 from probative.reading.database import connected, folder_of, literal_path, lock
 from probative.reading.records import records_from_objects
 from probative.reading.source import (
+    Source,
     are_texts,
     as_json,
     load,
@@ -39,9 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Records
     from probative.reading.formats import Input, Options
-    from probative.reading.source import Source
 
 
 # --- Readers of each tool: one record per sample, system and repetition

@@ -13,7 +13,7 @@ import enum
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from itertools import islice
@@ -26,7 +26,7 @@ from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups, coded
 from probative.reading.database import parquet_rows
 from probative.reading.formats import Options
-from probative.reading.source import load, quoted, some_of
+from probative.reading.source import Source, load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
@@ -43,10 +43,6 @@ from probative.reading.tables import (
 from probative.tables.engines import check_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative.reading.source import Source
-
     # makes an error at the place of a record
     Place = Callable[[str], InputError]
 

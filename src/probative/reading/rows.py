@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import names_of, shown
+from probative._validation import Mask, names_of, shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import (
     Labels,
+    Spans,
     Tagged,
     Text,
     coded,
@@ -33,8 +34,6 @@ from probative.tables.engines import check_column, listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from probative._validation import Mask
-    from probative.reading.annotations import Spans
     from probative.reading.source import Source
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
@@ -34,8 +34,6 @@ from probative.reading.source import are_texts, is_brat_folder, is_output, load
 from probative.reading.table_sides import read_table, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from probative.reading.formats import Annotations, Input, Options

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import items_of
-from probative.reading.annotations import ItemSide, units_of
+from probative.reading.annotations import ItemSide, Labels, units_of
 from probative.reading.tables import is_decimal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from probative.reading.annotations import Labels
 
 MISSING = "nan"  # the text of a blank cell, which is no score
 _LONGEST = 30  # characters of a text in a message

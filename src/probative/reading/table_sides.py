@@ -37,7 +37,7 @@ from probative.reading.annotations import (
     numbered,
 )
 from probative.reading.columns import TAG
-from probative.reading.source import quoted
+from probative.reading.source import Source, quoted
 from probative.reading.tables import (
     NO_ROWS,
     Cells,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from probative.reading.formats import Input, Options
-    from probative.reading.source import Source
 
     Side = Labels | LabelSets | Tagged
 

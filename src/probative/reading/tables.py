@@ -16,7 +16,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import Column
-from probative.reading.annotations import TEXT_COLUMNS
+from probative.reading.annotations import TEXT_COLUMNS, Repeats
 from probative.reading.source import LARGEST, Source, place_of_number
 from probative.tables.engines import check_column
 from probative.tables.engines import listed as listed
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from probative.reading.annotations import Repeats
 
     Ints = NDArray[np.int32]
     # per column: one code per row, and the values of the codes

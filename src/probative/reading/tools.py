@@ -17,6 +17,7 @@ from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
 from probative.reading.annotations import (
     Labels,
+    LabelSets,
     Spans,
     Tagged,
     Text,
@@ -40,7 +41,6 @@ from probative.reading.table_sides import label_sets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.annotations import LabelSets
     from probative.reading.formats import Column, Input, Pair
 
 

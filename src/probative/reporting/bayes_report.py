@@ -20,7 +20,7 @@ from probative.reporting.document import (
     payload,
     upper,
 )
-from probative.reporting.pictures import Curve, Densities, Density, figure
+from probative.reporting.pictures import Curve, Densities, Density, Picture, figure
 from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
     HYPOTHESES,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.pictures import Picture
     from probative.results import (
         BayesTest,
         Comparison,

@@ -33,7 +33,7 @@ from probative.reporting.document import (
     verdict_words,
     with_ends,
 )
-from probative.reporting.pictures import Bar, Forest, Histogram, figure
+from probative.reporting.pictures import Bar, Forest, Histogram, Picture, figure
 from probative.reporting.records_report import (
     compared_fields,
     field_table,
@@ -93,7 +93,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.pictures import Picture
     from probative.results import (
         BayesTest,
         Comparison,

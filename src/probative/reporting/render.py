@@ -17,7 +17,7 @@ from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.options import sign
 from probative.reporting import escape
-from probative.reporting.document import Column, Document, Strong, Table, payload
+from probative.reporting.document import Column, Document, Strong, Table, Tracks, payload
 from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from probative.reporting.document import Tracks
     from probative.results import Result
 
 

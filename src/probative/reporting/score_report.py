@@ -10,7 +10,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from probative.counts import ItemCounts
+from probative.counts import Counts, ItemCounts
 from probative.errors import InputError
 from probative.metrics import PRF
 from probative.options import sign
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
     from probative.reporting.pictures import Bar, Densities, Forest, Shares
     from probative.results import (

@@ -18,7 +18,7 @@ from probative.results.base import (
     numbers_of,
     with_limits,
 )
-from probative.results.scores import ScoredResult
+from probative.results.scores import ScoredResult, SystemScores
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from probative.results.ledger import Fingerprints, GateUse
     from probative.results.records import FieldChange, RecordExample
     from probative.results.runs import RunScoreTests, VarianceParts
-    from probative.results.scores import SystemScores
 
 
 # the gold label, the one given instead, and how often; None is no span at all

@@ -31,7 +31,7 @@ from probative.reading.inputs import is_path
 from probative.reading.lines import SPAN_KEYS
 from probative.reading.records import KEY_BORDER, USUAL_KEY
 from probative.reading.rows import TOKENS, is_tag_column
-from probative.reading.source import load
+from probative.reading.source import Source, load
 from probative.reading.table_sides import is_beside
 from probative.reading.tables import (
     PREDICTED_NAMES,
@@ -43,7 +43,7 @@ from probative.reading.tables import (
     objects_of,
     plain_name,
 )
-from probative.surveys.pool import n_parts, names_of_parts
+from probative.surveys.pool import Pool, n_parts, names_of_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.matched import Matched
-    from probative.reading.source import Source
     from probative.surveys.design import Design
-    from probative.surveys.pool import Pool
 
     Ints = NDArray[np.intp]
 

@@ -8,12 +8,14 @@ design can be extended without losing an annotation.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative._version import __version__
@@ -21,11 +23,6 @@ from probative.errors import InputError
 from probative.files import write_whole
 from probative.reading.inputs import is_path
 from probative.reading.source import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 GOALS = ("score", "difference")
 FORMAT = 1

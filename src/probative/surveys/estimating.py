@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import inf, isnan, nan
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from probative._validation import flag, fraction, open_probability, positive, random_generator
+from probative._validation import (
+    Input,
+    Systems,
+    flag,
+    fraction,
+    open_probability,
+    positive,
+    random_generator,
+)
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
 from probative.inference.rare_positives import ItemStrata, rare_interval
 from probative.inference.scores import PairScore
-from probative.inference.stratified import Draw, Judge, PoolScores
+from probative.inference.stratified import Draw, Judge, PoolScores, Projection
 from probative.inference.units import design_notes
 from probative.jobs.score import compared_metrics, facts_of_reading, match_of, scored_as
 from probative.metrics import PRF, span
@@ -30,21 +40,10 @@ from probative.results import (
     EstimatedStratum,
     RandomizationTest,
 )
-from probative.surveys.blanks import read_draws
-from probative.surveys.design import SystemSource, open_design
-from probative.surveys.pool import fingerprint, read_again
+from probative.surveys.blanks import Annotated, read_draws
+from probative.surveys.design import Design, SystemSource, open_design
+from probative.surveys.pool import Pool, fingerprint, read_again
 from probative.wording.verdict import certain_verdict, verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from probative._validation import Input, Systems
-    from probative.inference.stratified import Projection
-    from probative.surveys.blanks import Annotated
-    from probative.surveys.design import Design
-    from probative.surveys.pool import Pool
-
 
 # --- Scores and differences of a pool in one metric, as results
 

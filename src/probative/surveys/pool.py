@@ -13,7 +13,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.files import digest
 from probative.matching.labels import positive_class
-from probative.matching.matched import match_inputs, name_systems
+from probative.matching.matched import Matched, match_inputs, name_systems
 from probative.matching.outputs import check_reading, how_to_read, short_name
 from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array as Floats
-    from probative.matching.matched import Matched
     from probative.reading.formats import Annotations
     from probative.reading.formats import Options as HowToRead
     from probative.surveys.design import Design, SystemSource

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy import special
 
 from probative._validation import (
+    Input,
+    Systems,
     columns_of,
     names_of,
     one_of,
@@ -22,10 +25,10 @@ from probative.errors import InputError
 from probative.files import check_target, create_whole, hold, write_whole
 from probative.inference.stratified import sampling_variance, worth_in_random_units
 from probative.jobs.score import by_name, facts_of_reading
-from probative.options import SampleOptions
+from probative.options import ReadingKeywords, SampleOptions
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
-from probative.surveys.blanks import open_blanks
+from probative.surveys.blanks import Blanks, open_blanks
 from probative.surveys.design import (
     GOALS,
     Design,
@@ -35,18 +38,9 @@ from probative.surveys.design import (
     as_text,
     read_design,
 )
-from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
+from probative.surveys.pool import Pool, fingerprint, read_again, read_pool, reading_keywords
 from probative.surveys.strata import Expected, draw_numbers, evidence_of, layers_of, numbers_of
 from probative.wording.numbers import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probative._validation import Input, Systems
-    from probative.options import ReadingKeywords
-    from probative.surveys.blanks import Blanks
-    from probative.surveys.pool import Pool
-
 
 # --- The files of a sample and its result
 

@@ -15,7 +15,7 @@ from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.reading.annotations import part_of
 from probative.reading.inputs import is_path
-from probative.surveys.pool import n_parts, names_of_parts
+from probative.surveys.pool import Pool, n_parts, names_of_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from probative._validation import Array as Floats
     from probative._validation import Ints
     from probative.matching.matched import Matched
-    from probative.surveys.pool import Pool
 
 
 LEAST = 5  # fewest units drawn from a stratum, if it has as many

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from probative._validation import open_probability, positive, whole_number
+from probative._validation import Input, Ints, open_probability, positive, whole_number
 from probative.errors import InputError
 from probative.inference.sequential import LabelledUnits, order_of_drawing, stratified_looks
 from probative.jobs.score import compared_metrics, scored_as
 from probative.options import WatchOptions
 from probative.results import Looks
 from probative.surveys.blanks import read_draws
-from probative.surveys.design import open_design
+from probative.surveys.design import Design, open_design
 from probative.surveys.pool import read_again
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from probative._validation import Input, Ints
-    from probative.surveys.design import Design
 
 _LOOKS_PER_FIRST_DRAW = 10  # default number of looks at the units of the first draw
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import flag, names_of, one_of, shown
+from probative._validation import Array, flag, names_of, one_of, shown
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
@@ -31,16 +31,12 @@ from probative.tables.query import (
     units_alike,
     values_of,
 )
-from probative.tables.scores import range_of, sum_table
+from probative.tables.scores import SummedScores, range_of, sum_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
     from numpy.typing import NDArray
 
-    from probative._validation import Array
     from probative.tables.engines import Frame
-    from probative.tables.scores import SummedScores
 
     _Key = tuple[int | None, str | None]  # group and class
     # of distinct units: sums (columns as in `query.statistics_of`) and numbers

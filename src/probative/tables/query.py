@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from probative._validation import shown
+from probative._validation import Array, shown
 from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
 from probative.tables.engines import opened
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
     from numpy.typing import NDArray
 
-    from probative._validation import Array
     from probative.tables.engines import Frame
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import finite, shown
+from probative._validation import Array, finite, shown
 from probative.errors import InputError
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import NUMBER, group_keys, plain, sort_groups
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative._validation import Array
     from probative.tables.engines import Frame
 
     Range = tuple[float, float]

@@ -10,31 +10,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from probative._validation import fraction, open_probability
+from probative._validation import Array, Number, fraction, open_probability
 from probative.inference.posterior import log_odds
 from probative.inference.posterior.single import (
     PROBES,
     CompositePosterior,
+    Posterior,
     Single,
     limits_beyond,
     plain,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from probative._validation import Array, Number
-    from probative.inference.posterior.single import Posterior
-
 
 # --- The probabilities that A is better, B is better, or both are equivalent
 

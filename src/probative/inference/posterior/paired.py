@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability
+from probative._validation import Array, one_of, open_probability
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
 from probative.inference.posterior.independent import Outcomes, quantile_search
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from probative._validation import Array
     from probative.counts import PairedCounts
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, random_generator
-from probative.counts import counts_of
+from probative._validation import (
+    RNG,
+    Array,
+    Number,
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+)
+from probative.counts import Counts, counts_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
 from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import RNG, Array, Number
-    from probative.counts import Counts
     from probative.inference.posterior.nodes import Nodes
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability
+from probative._validation import Array, Number, open_probability
 from probative.counts import PairedCounts
 from probative.inference.posterior.independent import Outcomes
 from probative.inference.posterior.paired import PairedPosterior, paired_posterior
@@ -21,7 +21,6 @@ from probative.metrics import span
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from probative._validation import Array, Number
     from probative.results import DifferencePosterior
 
 
