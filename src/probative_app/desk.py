@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.files import make_folder
 from probative.matching.outputs import short_name
-from probative.reading.database import kind_of
+from probative.reading.source import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

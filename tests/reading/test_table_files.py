@@ -203,7 +203,8 @@ def test_files_of_text_whose_columns_stand_in_another_order(tmp_path):
 
 
 def test_a_large_file_is_counted_without_being_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr("probative.reading.large_tables.LARGE_TEXT", 100)
+    for module in ("source", "large_tables"):
+        monkeypatch.setattr(f"probative.reading.{module}.LARGE_TEXT", 100)
     monkeypatch.setattr("probative.reading.large_tables.MANY_ROWS", 100)
     for kind in ("csv", "jsonl", "parquet"):
         found = pv.compare(written(rows(), tmp_path, kind), **COLUMNS)

@@ -284,13 +284,18 @@ def remark(message: str, *, quiet: bool = False) -> None:
             say(plain(line) + "\n", sys.stderr)
 
 
+def _is_drawn(quiet: bool) -> bool:
+    """Return True if somebody sees how far a command is."""
+    return state.reporter is not None or (not quiet and sys.stderr.isatty())
+
+
 @contextmanager
 def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Yield a function `report(done, total)` that draws a bar on standard error."""
     if state.reporter is not None:
         yield state.reporter
         return
-    if quiet or not sys.stderr.isatty():
+    if not _is_drawn(quiet):
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -309,10 +314,14 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
 @contextmanager
 def reading_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Yield such a function; the bar also shows how much of a large table is counted."""
-    from probative.reading.database import telling
+    with progress(what, quiet=quiet) as report:
+        if not _is_drawn(quiet):
+            yield report
+            return
+        from probative.reading.database import telling
 
-    with progress(what, quiet=quiet) as report, telling(lambda s: report(int(100 * s), 100)):
-        yield report
+        with telling(lambda share: report(int(100 * share), 100)):
+            yield report
 
 
 @contextmanager

@@ -67,7 +67,7 @@ from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
 from probative.reading.runs import Runs
-from probative.reading.source import refuse_repeats
+from probative.reading.source import is_small_text, refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
 if TYPE_CHECKING:
@@ -385,9 +385,12 @@ def _read_together(
     data: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
 ) -> tuple[bool, Annotations, list[SystemOutputs]]:
     """Read gold and systems from one input; return True if DuckDB counted it, and the sides."""
-    from probative.reading.large_tables import read_large_pair
+    counted = None
+    asked = choices.memory_limit is not None or choices.table is not None
+    if asked or (is_path(data) and not is_small_text(Path(data))):
+        from probative.reading.large_tables import read_large_pair
 
-    counted = read_large_pair(data, options, gold, columns, choices)
+        counted = read_large_pair(data, options, gold, columns, choices)
     answer, outputs, names = counted or both_of(data, options, gold, columns)
     given = [SystemOutputs(name, [own]) for name, own in zip(names, outputs, strict=True)]
     return counted is not None, answer, given

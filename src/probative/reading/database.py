@@ -28,7 +28,13 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.source import Source, is_brat_folder, is_record_folder, unreadable
+from probative.reading.source import (
+    Source,
+    is_brat_folder,
+    is_record_folder,
+    kind_of,
+    unreadable,
+)
 from probative.reading.tables import (
     Cells,
     Wanted,
@@ -326,7 +332,6 @@ def _opened_parquet(
 DATABASES = ("sqlite", "duckdb")
 _HEAD = 1 << 16  # bytes read from the beginning of a text
 _GZIP = b"\x1f\x8b"
-_NO_TEXT_MAGIC = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
 _ENDINGS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt"), "text")
 _ENDINGS |= dict.fromkeys((".parquet", ".pq", ".parq"), "parquet")
 # a NULL marker that no file holds, so that empty cells are empty text, as for Python's reader
@@ -556,19 +561,6 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
             problem = f"two folders give the same column ({listed(own)})"
             raise InputError(f"{problem}; expected different names", str(path))
     return tuple(told[0])
-
-
-def kind_of(path: Path) -> str:
-    """Return the kind of a file by its first bytes: parquet, sqlite, duckdb, text, or other."""
-    if not path.is_file():
-        return "other"
-    with path.open("rb") as file:
-        opening = file.read(16)
-    if opening.startswith((b"PAR1", b"SQLite format 3\0")):
-        return "parquet" if opening.startswith(b"PAR1") else "sqlite"
-    if opening[8:12] == b"DUCK":
-        return "duckdb"
-    return "other" if opening.startswith(_NO_TEXT_MAGIC) or not opening else "text"
 
 
 def _kind(path: Path, name: str) -> str:

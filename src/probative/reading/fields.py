@@ -185,7 +185,8 @@ def _scan(
         # equally many fields in each line: then the first and the last of each run are inside it
         if by_line is not None and (by_line[:, 0] >= first).all() & (by_line[:, -1] <= last).all():
             width[rows] = some * filled
-            at = (by_line - first[:, None]).reshape(-1)
+            # in the type of the lengths: what wraps around comes back
+            at = at.astype(length.dtype) - np.repeat(first.astype(length.dtype), 2 * some)
         else:
             some = 0
             number = _number_between(at[::2], opening, len(inside))

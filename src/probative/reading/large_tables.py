@@ -35,14 +35,13 @@ from probative.reading.database import (
     identifier,
     is_many,
     is_path_of_table,
-    kind_of,
     literal,
     literal_path,
     lock,
     watched,
 )
 from probative.reading.formats import FORMATS, Glance, Options, recognise
-from probative.reading.source import Source, place_of_number
+from probative.reading.source import LARGE_TEXT, Source, kind_of, place_of_number
 from probative.reading.table_sides import Sides, tags_reason
 from probative.reading.tables import (
     NO_ROWS,
@@ -416,7 +415,6 @@ def _explain(
 
 
 _EXPECTED_LABELS = "expected columns of labels, or one smaller file"
-LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
 MANY_ROWS = 1_000_000  # rows above which the engine counts a Parquet file
 
 

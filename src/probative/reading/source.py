@@ -30,6 +30,8 @@ _FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
 # A packed file (Parquet, zip, spaCy) may unpack to so many bytes, or so many times its size.
 _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
 _TOO_LARGE = "too deep or too large"  # why JSON cannot be parsed, if the parser gives no reason
+_NO_TEXT_MAGIC = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
+LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
 # Codecs that Python lists as text encodings, but in which no file is written.
 _NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
 _BYTE_ORDER_MARKS = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
@@ -259,6 +261,27 @@ def load(
     if b"\r" in data and b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     return Source(name, data, notes)
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of a file by its first bytes: parquet, sqlite, duckdb, text, or other."""
+    if not path.is_file():
+        return "other"
+    with path.open("rb") as file:
+        opening = file.read(16)
+    if opening.startswith((b"PAR1", b"SQLite format 3\0")):
+        return "parquet" if opening.startswith(b"PAR1") else "sqlite"
+    if opening[8:12] == b"DUCK":
+        return "duckdb"
+    return "other" if opening.startswith(_NO_TEXT_MAGIC) or not opening else "text"
+
+
+def is_small_text(path: Path) -> bool:
+    """Return True for a file of text that is read in Python, not counted in DuckDB."""
+    try:
+        return kind_of(path) == "text" and path.stat().st_size < LARGE_TEXT
+    except (OSError, ValueError):
+        return False  # reported when it is read
 
 
 def is_brat_folder(path: str | Path) -> bool:
