@@ -72,12 +72,9 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         raise _other_token(gold, other, first, at)
     own, right = (w if isinstance(w, str) else " ".join(w) for w in (given, expected))
     here, there = where_they_differ(own, right)
-    raise InputError(
-        f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
-        f"(align_by='position' accepts others)",
-        other.name,
-        other.line_of(first),
-    )
+    problem = f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text"
+    accepted = "(align_by='position' accepts others)"
+    raise InputError(f"{problem} {accepted}", other.name, other.line_of(first))
 
 
 def _other_token(gold: Text, other: Text, sentence: int, at: int) -> InputError:
@@ -125,13 +122,10 @@ def align_rows(
     here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
     known = sorted(theirs.names) == sorted(mine.names)
     why = "the same in another order" if known else "others"
-    raise InputError(
-        f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
-        f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
-        f"order of gold, or key={column!r}, which joins them (align_by='position' matches rows by "
-        "position)",
-        other.name,
-    )
+    problem = f"row {row + 1} is {here[:40]!r}, but {there[:40]!r} in {gold.name}"
+    ways = f"or key={column!r}, which joins them (align_by='position' matches rows by position)"
+    expected = f"({number} rows differ: {why}); expected the rows in the order of gold, {ways}"
+    raise InputError(f"rows do not match by column {column!r}: {problem} {expected}", other.name)
 
 
 # --- The ids by which rows of several tables are joined

@@ -29,8 +29,7 @@ TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's colum
 def coded(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     """Return one code per text, and the distinct texts in their order."""
     names = tuple(sorted(set(texts)))
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[text] for text in texts], dtype=np.int32), names
+    return codes_in(names, texts), names
 
 
 def codes_in(names: Sequence[str], others: Sequence[str]) -> Ints:
@@ -74,9 +73,7 @@ class Text:
 
     name: str
     first: NDArray[Any]  # the first token of every sentence, and the number of tokens at the end
-    row: Ints | None = (
-        None  # the line of every token (without tokens, sentence) in the file, from 0
-    )
+    row: Ints | None = None  # the line of every token (or sentence) in the file, from 0
     document: Ints | None = None  # number of every sentence's document; None if none are marked
     document_lines: int = 0  # number of ``-DOCSTART-`` lines
     source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
@@ -556,9 +553,7 @@ def spans_from_sets(
     return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes=notes)
 
 
-def labels_from_array(
-    name: str, values: Any, units: Any = None, *, continuous: bool = True
-) -> Labels:
+def labels_from_array(name: str, values: Any, *, continuous: bool = True) -> Labels:
     """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
 
     def error(text: str) -> InputError:
@@ -570,9 +565,7 @@ def labels_from_array(
     codes, distinct = factorise_labels(items, error)
     if not continuous:
         refuse_continuous(distinct, error, len(items))
-    codes, names = named(codes, distinct, error)
-    own = None if units is None else units_of(name, units, len(items))
-    return Labels(name, codes, names, units=own)
+    return Labels(name, *named(codes, distinct, error))
 
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:

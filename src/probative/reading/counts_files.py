@@ -16,7 +16,7 @@ from probative.reading.source import Source, load
 from probative.reading.tables import delimited_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]
@@ -144,18 +144,13 @@ def _json_rows(source: Source) -> Rows:
     try:
         whole = json.loads(source.data)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        expected, lines = (
-            "expected a list of objects, or one object per line",
-            source.filled_lines(),
-        )
-        rows: Iterable[tuple[int, Any]] = (
-            (n, source.json_value(n, line, expected)) for n, line in lines
-        )
+        expected = "expected a list of objects, or one object per line"
+        rows = [(n, source.json_value(n, line, expected)) for n, line in source.filled_lines()]
     else:
         if isinstance(whole, dict):
             lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
             whole = lists[0] if lists else [whole]
-        rows = ((1, row) for row in whole)
+        rows = [(1, row) for row in whole]
     return [(line, _check_object(source, row, line)) for line, row in rows]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
-import io
 import json
 import os
 import re
@@ -33,6 +32,7 @@ from probative.reading.tables import (
     Cells,
     Wanted,
     choose_columns,
+    delimited_rows,
     dialect_of,
     objects_of,
     refuse_records,
@@ -598,7 +598,7 @@ def head_of(path: Path, name: str) -> Source:
         data = data[: data.rfind(b"\n") + 1] or data
     if not data.strip():
         raise InputError("is empty; expected at least one line", name)
-    return Source(name, data)
+    return Source(name, data.decode("utf-8", "replace").encode())
 
 
 def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
@@ -613,12 +613,7 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
     kind, dialect = dialect_of(heads[0], comments=files.comments)
     headers: tuple[tuple[str, ...], ...] = ()
     for head in heads:
-        lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
-        kept = (line for line in lines if not (files.comments and line.startswith("#")))
-        try:
-            row = next((row for row in csv.reader(kept, **dialect) if row), [])
-        except csv.Error as error:
-            raise head.error(f"{error}; expected a table", 1) from None
+        _, row = next(delimited_rows(head, kind, dialect, comments=files.comments), (0, []))
         if header is False:
             row = [f"column {number + 1}" for number in range(len(row))]
         headers += (tuple(row),)

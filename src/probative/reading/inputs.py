@@ -205,10 +205,9 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
         return options
     example = next((text for sentence in first for text in sentence), "")
     why = "are the same lists" if same_text else "differ in their characters"
-    raise InputError(
-        f"gold: lists of texts such as {shown(example)} could be words or labels, and all sides "
-        f"{why}; expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
-    )
+    problem = f"gold: lists of texts such as {shown(example)} could be words or labels"
+    expected = "expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
+    raise InputError(f"{problem}, and all sides {why}; {expected}")
 
 
 def _texts_of(side: list[Any]) -> set[str] | None:
@@ -235,10 +234,9 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
     if all(other == letters for other in theirs):
-        raise InputError(
-            f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
-            "differ only in spaces; expected task='segmentation' or task='labels'"
-        )
+        problem = f"gold: texts such as {shown(gold[0])} could be sentences or labels"
+        expected = "expected task='segmentation' or task='labels'"
+        raise InputError(f"{problem}, and all sides differ only in spaces; {expected}")
 
 
 def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:

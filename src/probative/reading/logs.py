@@ -581,12 +581,11 @@ def _log(
             if between and options.threshold is None:
                 samples = [(shown(values[i]), records[i].sample[:40]) for i in between]
                 some = ", ".join(f"{score} for {own!r}" for score, own in samples[:_MOST_EXAMPLES])
-                raise source.error(
-                    f"{len(between)} of {len(scores)} samples are neither right nor wrong by "
-                    f"{name!r} ({some}); expected 0 or 1, from where on one counts as right "
-                    f"(threshold=), or the mean of the scores (metric='mean')",
-                    records[between[0]].line,
-                )
+                problem = f"{len(between)} of {len(scores)} samples are neither right nor wrong by"
+                ways = "from where on one counts as right (threshold=), or the mean of the scores"
+                expected = f"expected 0 or 1, {ways} (metric='mean')"
+                line = records[between[0]].line
+                raise source.error(f"{problem} {name!r} ({some}); {expected}", line)
             least = 1.0 if options.threshold is None else options.threshold
             table = [(int(score >= least), 0, int(score < least)) for score in scores]
     tp, fp, fn = np.array(table, dtype=np.int64).T
@@ -621,11 +620,9 @@ def _numbers(source: Source, records: list[LogRecord], values: list[Any], name: 
         number = _WORDS.get(value) if isinstance(value, str) else value
         number = math.nan if value is None else number
         if not isinstance(number, int | float) or math.isinf(number):
-            raise source.error(
-                f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected "
-                f"right or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
-                record.line,
-            )
+            problem = f"sample {shown(record.sample)} has {shown(value)} for score {name!r}"
+            kinds = "right or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)"
+            raise source.error(f"{problem}; expected {kinds}", record.line)
         numbers.append(float(number))
     return numbers
 
@@ -662,12 +659,10 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
             expected, given = different[0]
             here, there = where_they_differ(given.text, expected.text)
             asked = f"; the first asks {here}, but {there} there" if here != there else ""
-            raise InputError(
-                f"{len(different)} of {len(first)} samples ask something else than those of the "
-                f"same id in {first.name} ({some_of([record.sample for record, _ in different])})"
-                f"{asked}; expected the same test set",
-                own.name,
-            )
+            which = f"those of the same id in {first.name}"
+            problem = f"{len(different)} of {len(first)} samples ask something else than {which}"
+            some = some_of([record.sample for record, _ in different])
+            raise InputError(f"{problem} ({some}){asked}; expected the same test set", own.name)
         if first.counted != own.counted:
             kinds = "right or wrong answers", "counts of findings"
             what = f"{kinds[own.counted]}, but {first.name} {kinds[first.counted]}"

@@ -540,11 +540,9 @@ def join_record(gold: Records, system: Records) -> Records:
         if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
             side = gold if gold.keys is None else system
             none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
-            raise InputError(
-                f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected "
-                "the same number, or a key in both (key=)",
-                system.name,
-            )
+            problem = f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}"
+            expected = "expected the same number, or a key in both (key=)"
+            raise InputError(f"{problem}; {expected}", system.name)
         note = f"{system.name}: has no keys; its records are paired with gold by their places"
         notes = system.notes if gold.keys is None else (*system.notes, note)
         return replace(system, keys=gold.keys, notes=notes)

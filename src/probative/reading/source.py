@@ -143,10 +143,8 @@ class Source:
         if self.limit is not None and size > self.limit:
             raise _too_large(self.name, self.limit)
         if self.limit is None and size > most:
-            raise self.error(
-                f"unpacks from {len(self.data) / 2**20:.2g} MiB to more than "
-                f"{most / 2**20:.0f} MiB; expected a file that is packed less"
-            )
+            sizes = f"{len(self.data) / 2**20:.2g} MiB to more than {most / 2**20:.0f} MiB"
+            raise self.error(f"unpacks from {sizes}; expected a file that is packed less")
 
 
 def object_of(data: bytes) -> dict[str, Any] | None:
@@ -245,10 +243,7 @@ def load(
         marks = _BYTE_ORDER_MARKS.items()
         encoding = next((marked for mark, marked in marks if data.startswith(mark)), None)
         notes = (Recognised(f"{name}: {encoding}, by its byte-order mark"),) if encoding else ()
-    if encoding is None:
-        data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
-    else:
-        data = _transcode(name, data, encoding)
+    data = _check_utf8(name, data) if encoding is None else _transcode(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
@@ -376,14 +371,13 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return _limited(file, name, limit)
-    except InputError:
-        raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:
-    """Return the bytes unchanged if they are UTF-8; refuse others."""
+    """Return the bytes without a mark if they are UTF-8; refuse others."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     if data.isascii():
         return data
     begin = 0
@@ -395,12 +389,10 @@ def _check_utf8(name: str, data: bytes) -> bytes:
             place = begin + error.start
             if b"\x00" in data:
                 return data  # the caller reports a binary file
-            raise InputError(
-                f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding "
-                f"to be named (encoding=, such as latin-1 or gb18030)",
-                name,
-                data.count(b"\n", 0, place) + 1,
-            ) from None
+            problem = f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding"
+            named = "to be named (encoding=, such as latin-1 or gb18030)"
+            line = data.count(b"\n", 0, place) + 1
+            raise InputError(f"{problem} {named}", name, line) from None
     return data
 
 

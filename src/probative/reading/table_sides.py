@@ -219,10 +219,12 @@ class Sides:
 
     def _filled(self, side: Any, name: str, what: str) -> Any:
         """Return labels with what their rows have beside them, and with a note."""
-        condensed = self.cells.repeats is not None
+        condensed, units = self.cells.repeats is not None, self.cells.units
+        if self.cells.unit is not None and not condensed:
+            units = numbered(self._named(self.cells.unit)[0])
         return replace(
             side,
-            units=self._units(),
+            units=units,
             notes=self._note(what),
             texts=None if condensed or self.source is None else partial(_texts, self.source),
             aligned=self._row_ids(name),
@@ -234,13 +236,6 @@ class Sides:
         if blank is not None:
             values = [blank if is_missing(value) else value for value in values]
         return named(codes, values, partial(self._error_in, name), "row")
-
-    def _units(self) -> Any:
-        if self.cells.repeats is not None:
-            return self.cells.units
-        if self.cells.unit is None:
-            return None
-        return numbered(self._named(self.cells.unit)[0])
 
     def _groups(self) -> RowGroups | None:
         """Return the group of every row; rows without one form a group of their own."""
@@ -410,10 +405,8 @@ class Sides:
                     seen.clear()
                 if code in seen:
                     problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
-                    raise self.error(
-                        f"{problem}: row {row + 1} is another of them; expected the tokens of "
-                        "a sentence one after the other"
-                    )
+                    expected = "expected the tokens of a sentence one after the other"
+                    raise self.error(f"{problem}: row {row + 1} is another of them; {expected}")
                 seen.add(code)
             return begins, f"sentences by column {column!r}"
         if self.cells.breaks:

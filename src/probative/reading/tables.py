@@ -202,10 +202,9 @@ def refuse_records(
     flat = [name for name in fields if plain_name(name) not in (*DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
     if guessed and (nested or (tags and (flat or objects))):
-        raise error(
-            f"looks like records with the fields {listed(there)}, not like labels; expected "
-            f"task='records', or the column of labels to be named (gold_column=, columns=)"
-        )
+        problem = f"looks like records with the fields {listed(there)}, not like labels"
+        expected = "or the column of labels to be named (gold_column=, columns=)"
+        raise error(f"{problem}; expected task='records', {expected}")
 
 
 # --- CSV and TSV

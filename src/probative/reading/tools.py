@@ -138,10 +138,9 @@ def studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -
                 raise source.error(f"{problem}; expected one")
             own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
-        raise source.error(
-            f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
-            f"expected it whole: by a snapshot of the project with full predictions"
-        )
+        problem = f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}"
+        expected = "expected it whole: by a snapshot of the project with full predictions"
+        raise source.error(f"{problem}; {expected}")
     if not versions:
         raise source.error("has no predictions; expected a second file, or tasks with them")
     sides: list[Any] = []
@@ -334,12 +333,10 @@ def read_brat(opened: Input) -> Spans:
 
 def _content(path: Path, encoding: str | None) -> str:
     """Read a file unchanged, even an empty one, because offsets count every character."""
-    if path.stat().st_size == 0:
-        return ""
     try:
         return load(path, encoding=encoding).data.decode()
     except InputError as error:
-        if "is empty" in str(error):  # white space only
+        if "is empty" in str(error):  # also white space only
             return path.read_text(encoding or "utf-8")
         raise
 
@@ -464,18 +461,16 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
             texts.append([str(token.text) for token in doc])
             sentences.append([(ent.start, ent.end, ent.label_) for ent in doc.ents])
         except (AttributeError, TypeError) as error:
-            raise InputError(
-                f"{name}: document {number} is none of spaCy ({error}); expected tokens with text, "
-                f"and ents with start, end and label_"
-            ) from None
+            problem = f"{name}: document {number} is none of spaCy ({error})"
+            expected = "expected tokens with text, and ents with start, end and label_"
+            raise InputError(f"{problem}; {expected}") from None
     held = (getattr(doc, "spans", None) or {} for doc in docs)
     named = dict.fromkeys(str(name) for own in held for name in own if len(own[name]))
     groups = some_of(list(named), 4)
     if groups and not any(sentences):
-        raise InputError(
-            f"{name}: no document has entities (doc.ents), but there are span groups ({groups}); "
-            f"expected entities, or the spans of a group as lists of (start, end, label)"
-        )
+        problem = f"no document has entities (doc.ents), but there are span groups ({groups})"
+        expected = "expected entities, or the spans of a group as lists of (start, end, label)"
+        raise InputError(f"{name}: {problem}; {expected}")
     spans = spans_from_sets(name, sentences, texts)
     if groups:
         note = f"{name}: entities of doc.ents; span groups ({groups}) are not read"

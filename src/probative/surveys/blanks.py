@@ -11,10 +11,8 @@ import io
 import json
 import os
 import re
-from collections import defaultdict, deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +29,7 @@ from probative.reading.inputs import is_path
 from probative.reading.lines import SPAN_KEYS
 from probative.reading.records import KEY_BORDER, USUAL_KEY
 from probative.reading.rows import TOKENS, is_tag_column
-from probative.reading.source import Source, load
+from probative.reading.source import Source, load, place_of_number
 from probative.reading.table_sides import is_beside
 from probative.reading.tables import (
     PREDICTED_NAMES,
@@ -43,7 +41,7 @@ from probative.reading.tables import (
     objects_of,
     plain_name,
 )
-from probative.surveys.pool import Pool, n_parts, names_of_parts
+from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_names
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -119,16 +117,11 @@ class _ColumnBlanks:
 def _kept(opened: Input, column: int | str) -> int:
     """Return the index of a further column to be written; refuse one that holds tags."""
     shape, source = opened.layout, opened.source
-
-    def place_of(number: int) -> int:
-        return number - 1 if number > 0 else shape.width + number
-
     number = int(column) if str(column).lstrip("-").isdecimal() else 0
-    place = place_of(number)
-    if number == 0 or not 0 <= place < shape.width:
-        raise source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
+    missing = source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
+    place = place_of_number(number, shape.width, lambda _: missing)
     asked = opened.options.tag_column
-    tagged = isinstance(asked, int) and place == place_of(asked)
+    tagged = isinstance(asked, int) and place == (asked - (asked > 0)) % shape.width
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
         raise source.error(f"column {column} holds tags, which annotators must not see (keep=)")
     return place
@@ -344,11 +337,8 @@ def _open_documents(
     if {*held} != order.keys() or len(held) != len(order):
         odd = next((name for name in [*held, *order] if (name in order) != (name in held)), held[0])
         odd = odd.replace(KEY_BORDER, ", ")
-        raise InputError(
-            f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r}); "
-            "expected the same, each once",
-            path,
-        )
+        found = f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r})"
+        raise InputError(f"{found}; expected the same, each once", path)
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
     return _TableBlanks(kind, "records", names, ordered, _GOLD_KEY, delimiter=delimiter)
 
@@ -575,32 +565,20 @@ def _find(
         given = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
         number = f"{len(parts):,} were drawn{draws}"
         raise InputError(f"annotated: {given}, but {number}; expected all, in that order")
-    ends = np.cumsum([0, *sizes])
-    every = np.arange(len(parts), dtype=np.intp)
-    return [every[low:high] for low, high in pairwise(ends)], []
+    return np.split(np.arange(len(parts)), np.cumsum(sizes)[:-1]), []
 
 
 def _by_name(
     names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
 ) -> tuple[list[Ints], list[str]]:
     """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
-    free: dict[Any, deque[int]] = defaultdict(deque)
-    for place, name in enumerate(drawn):
-        free[name].append(place)
-    known = set(drawn)
-    places: list[list[int]] = [[] for _ in names]
-    twice, strange = 0, []
-    for side_names, side_places in zip(names, places, strict=True):
-        for name in side_names:
-            if free[name]:
-                side_places.append(free[name].popleft())
-            elif name in known:
-                twice += 1
-            else:
-                strange.append(name)
-    missing = [place for unused in free.values() for place in unused]
+    known, every = set(drawn), [name for own in names for name in own]
+    places = places_of_names(drawn, np.arange(len(drawn)), every)
+    without = [every[at] for at in np.flatnonzero(places < 0)]
+    strange = [name for name in without if name not in known]
+    twice, missing = len(without) - len(strange), np.setdiff1d(np.arange(len(drawn)), places)
     what, wrong = _part(pool), []
-    if missing:
+    if len(missing):
         late = ", ".join(str(n + 1) for n in np.unique(batch[missing]))
         where = f" (of draw {late})" if batch.max() > 0 else ""
         wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
@@ -611,9 +589,8 @@ def _by_name(
         wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
     if wrong:
         raise InputError(f"annotated: {', '.join(wrong)}; expected each drawn {what} once")
-    flat = [place for side_places in places for place in side_places]
     notes = []
-    if flat != sorted(flat):
+    if (np.diff(places) < 0).any():
         equal = len(drawn) - len(known)
         notes.append("the annotated units are not in the order in which they were drawn")
         if equal:
@@ -621,7 +598,7 @@ def _by_name(
                 f"{equal + sum(drawn.count(n) > 1 for n in known)} of them have the text of "
                 "another one: these are matched in order"
             )
-    return [np.array(side_places, dtype=np.intp) for side_places in places], notes
+    return np.split(places, np.cumsum([len(own) for own in names])[:-1]), notes
 
 
 def _part(pool: Pool) -> str:

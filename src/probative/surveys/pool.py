@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from probative.reading.formats import Annotations
     from probative.reading.formats import Options as HowToRead
     from probative.surveys.design import Design, SystemSource
+
+    Ints = NDArray[np.intp]
 
 
 # --- Reading the outputs of systems without gold
@@ -335,6 +338,15 @@ def names_of_parts(side: Any, other: Any) -> tuple[list[Any], list[Any]] | None:
     """Return what identifies the parts (sentences, items) of two sides; None if nothing does."""
     known = dict(_identifiers(other))
     return next(((own, known[kind]) for kind, own in _identifiers(side) if kind in known), None)
+
+
+def places_of_names(there: Sequence[Any], order: Ints, names: Sequence[Any]) -> Ints:
+    """Return the place of each name, the first in this order that is free; -1 without one."""
+    free: dict[Any, list[int]] = defaultdict(list)
+    for place in order[::-1].tolist():
+        free[there[place]].append(place)
+    places = [free[name].pop() if free.get(name) else -1 for name in names]
+    return np.array(places, dtype=np.intp)
 
 
 def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.reading.annotations import part_of
 from probative.reading.inputs import is_path
-from probative.surveys.pool import Pool, n_parts, names_of_parts
+from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_names
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -484,9 +483,6 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     if drawn is not None:  # of equal texts, prefer those that were drawn
         first = pool.parts_of(drawn)
         order = np.concatenate([first, np.setdiff1d(order, first)])
-    places: dict[Any, list[int]] = defaultdict(list)
-    for place in order[::-1].tolist():
-        places[mine[place]].append(place)
-    matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
-    pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
+    places = places_of_names(mine, order, theirs)
+    found = np.flatnonzero(places >= 0)
+    return places[found], found

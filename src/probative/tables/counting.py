@@ -342,10 +342,9 @@ class _Counted:
         rows = fetch(lambda: count_cells(source, keys, unit), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
-            raise InputError(
-                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {asked.labels['g'][1]!r} and "
-                f"the columns of the systems labels? Expected fewer labels, systems or groups"
-            )
+            asking = f"are {asked.labels['g'][1]!r} and the columns of the systems labels?"
+            expected = "Expected fewer labels, systems or groups"
+            raise InputError(f"gold: more than {_MOST_CELLS:,} kinds of rows; {asking} {expected}")
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
         values = {safe: values_of(rows[safe]) for safe in asked.labels}
@@ -410,10 +409,8 @@ class _Counted:
         if self.on_null == "error":
             column, n = lacking[0]
             what = missing_labels(n, total)
-            raise InputError(
-                f"{column.parameter}: column {column.name!r} {what}, or on_null='drop' or "
-                f"on_null='negative'"
-            )
+            ways = "or on_null='drop' or on_null='negative'"
+            raise InputError(f"{column.parameter}: column {column.name!r} {what}, {ways}")
         if self.on_null == "negative":
             self.notes.append(f"labels are missing ({missing}); they count as no label")
             return everything
@@ -455,10 +452,8 @@ class _Counted:
         whole = np.array([label == positive for label in labels], dtype=bool)
         seen, expected = int((number * sums[:, 0] * whole).sum()), int(self.cells.number.sum())
         if seen > expected or (seen < expected and self.on_null != "drop"):
-            raise InputError(
-                f"frame: the table changed while it was counted, from {expected:,} rows to "
-                f"{seen:,}; expected one that stays"
-            )
+            changed = f"the table changed while it was counted, from {expected:,} rows to {seen:,}"
+            raise InputError(f"frame: {changed}; expected one that stays")
         if seen < expected:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
         return units_by_key(zip(group, labels, strict=True), sums, number)
@@ -483,10 +478,8 @@ class _Counted:
             if len(rows[NUMBER]) <= _MOST_KINDS:
                 break
         else:
-            raise InputError(
-                f"unit: more than {_MOST_KINDS:,} kinds of units, even if those that are nearly "
-                f"alike are merged; expected fewer groups or classes"
-            )
+            problem = f"more than {_MOST_KINDS:,} kinds of units, even if those that are nearly alike"
+            raise InputError(f"unit: {problem} are merged; expected fewer groups or classes")
         merged, lost = units_alike(rows, [*groups, *([] if positive else ["label"])], systems)
         self.notes.append(
             f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "

@@ -182,10 +182,8 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     if dtype == nw.String or dtype.is_integer():  # a cast: PyArrow has two types of text
         return nw.when(~is_gap(safe, dtype)).then(nw.col(safe).cast(nw.String))
     if len(column.texts) > _LONGEST_CHAIN:
-        raise InputError(
-            f"{column.parameter}: column {column.name!r} has {len(column.texts):,} labels of the "
-            f"type {dtype}; expected text or whole numbers"
-        )
+        held = f"column {column.name!r} has {len(column.texts):,} labels of the type {dtype}"
+        raise InputError(f"{column.parameter}: {held}; expected text or whole numbers")
     # no literal null: some libraries would turn it into text
     first, *others = sorted(column.labels) or [ALL]
     chain: nw.Expr = nw.when(_is_label(safe, column, first)).then(nw.lit(first))
