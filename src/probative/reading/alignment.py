@@ -120,8 +120,7 @@ def align_rows(
         return (f"{name}: {what}; they are matched by position",)
     row = int(different[0])
     here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
-    known = sorted(theirs.names) == sorted(mine.names)
-    why = "the same in another order" if known else "others"
+    why = "the same in another order" if sorted(theirs.names) == sorted(mine.names) else "others"
     problem = f"row {row + 1} is {here[:40]!r}, but {there[:40]!r} in {gold.name}"
     ways = f"or key={column!r}, which joins them (align_by='position' matches rows by position)"
     expected = f"({number} rows differ: {why}); expected the rows in the order of gold, {ways}"

@@ -296,9 +296,7 @@ class Repeats:
         number = self.number if units is None else self.number[units]
         return number if self.times is None else number * self.times
 
-    def one_by_one(
-        self, units: Ints | None, *, by_unit: bool
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def one_by_one(self, units: Ints | None, *, by_unit: bool) -> tuple[Places, Any]:
         """Return one entry per original row: its distinct row, and its unit if ``by_unit``."""
         every = self.of_rows(units)
         total = int(every.sum())
@@ -412,9 +410,8 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
         return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
         first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
-        own = ranges(first, places)
         sentence = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
-        moved = _at(side, own, "start", "end", "label", "shape")
+        moved = _at(side, ranges(first, places), "start", "end", "label", "shape")
         return replace(side, sentence=sentence, text=_text_part(side.text, places), **moved)
     if isinstance(side, Records):
         return side.at(places.tolist())
@@ -423,8 +420,7 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
-    items = order[ranges(first, places)]
-    return items_at(side, items, units, places)
+    return items_at(side, order[ranges(first, places)], units, places)
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:

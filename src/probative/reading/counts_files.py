@@ -168,8 +168,7 @@ def _check_columns(source: Source, names: list[str], line: int) -> None:
     missing = [name for name in _NEEDED if name not in names]
     if missing:
         problem = f"no column {missing[0]!r} among {', '.join(names)[:80]!r}"
-        near = suggestion(missing[0], names)
-        raise source.error(f"{problem}; expected tp, fp, fn{near}", line)
+        raise source.error(f"{problem}; expected tp, fp, fn{suggestion(missing[0], names)}", line)
     twice = next((name for name in _KNOWN if names.count(name) > 1), None)
     if twice is not None:
         raise source.error(f"{names.count(twice)} columns {twice!r}; expected one", line)

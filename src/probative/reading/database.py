@@ -44,7 +44,7 @@ from probative.tables.query import sql_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
 
 _MEMORY_LIMIT = "1GB"
@@ -71,9 +71,7 @@ def literal_path(path: str | Path) -> str:
     return literal(glob.escape(os.path.abspath(path)))  # noqa: PTH100  # keeps symbolic links
 
 
-def lock(
-    database: duckdb.DuckDBPyConnection, paths: Iterable[Path], attached: Iterable[Path] = ()
-) -> None:
+def lock(database: Connection, paths: Iterable[Path], attached: Iterable[Path] = ()) -> None:
     """Restrict a database to these files, permanently."""
     # A path with pattern characters needs access to a folder, because DuckDB searches it. The paths
     # of ``attached`` databases are never treated as patterns.
@@ -103,7 +101,7 @@ def check_memory_limit(value: Any) -> str:
 
 
 @contextmanager
-def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connected(memory_limit: str | None = None) -> Iterator[Connection]:
     """Yield an empty database in memory, with a temporary folder for what exceeds the limit."""
     import duckdb
 
@@ -126,7 +124,7 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
+def folder_of(database: Connection) -> Path:
     """Return the temporary folder of a database that `connected` made."""
     ((place,),) = database.execute("SELECT current_setting('temp_directory')").fetchall()
     return Path(place).parent
@@ -160,7 +158,7 @@ def telling(tell: Callable[[float], None]) -> Iterator[None]:
 
 
 @contextmanager
-def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def watched(database: Connection) -> Iterator[None]:
     """Report the progress of the query that a database runs, if `telling` is active."""
     tell = _tell.get()
     if tell is None:
@@ -184,9 +182,7 @@ def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
 # --- Parquet files: column names and types
 
 
-def columns_of_file(
-    database: duckdb.DuckDBPyConnection, path: Path
-) -> list[tuple[str, tuple[str, ...]]]:
+def columns_of_file(database: Connection, path: Path) -> list[tuple[str, tuple[str, ...]]]:
     """Return the columns of a file by their names in it, each with its types."""
     # DuckDB itself would rename a second column of the same name
     query = (
@@ -205,9 +201,7 @@ def columns_of_file(
     return columns
 
 
-def check_types(
-    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
-) -> TableFiles:
+def check_types(database: Connection, files: TableFiles, columns: Sequence[str]) -> TableFiles:
     """Return the table with the columns of each file; refuse columns whose type varies."""
     # the engine would convert the numbers of one file to the type of another: 0.5 would become 0
     of_files = [columns_of_file(database, path) for path in files.paths]
@@ -283,9 +277,7 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
 
 
 @contextmanager
-def _opened_parquet(
-    source: Source,
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[tuple[str, str]]]]:
+def _opened_parquet(source: Source) -> Iterator[tuple[Connection, Path, list[tuple[str, str]]]]:
     """Yield a connection with the view `source`, the path of the file, and the columns' types."""
     # In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
     # names. Data from a pipe are written to a temporary file.
@@ -374,8 +366,7 @@ class TableFiles:
 
     def value(self, column: str, value: Any) -> Any:
         """Convert a value of the engine to a Python value."""
-        is_json = value is not None and self.types[column] == "JSON"
-        return json.loads(value) if is_json else value
+        return json.loads(value) if value is not None and self.types[column] == "JSON" else value
 
     def scan(self, asked: Sequence[str]) -> str:
         """Return what stands after FROM to read these columns, under the names of `called`."""

@@ -39,7 +39,7 @@ from probative.reading.rows import (
 from probative.reading.table_sides import label_sets, label_texts, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from probative.reading.formats import Annotations, Options, Pair
+    from probative.reading.formats import Annotations, Column, Options, Pair
 
 
 def is_path(data: Any) -> bool:
@@ -293,9 +293,7 @@ def is_series(data: Any) -> bool:
     return hasattr(data, "to_numpy") or hasattr(data, "__array__")
 
 
-def both_of(
-    data: Any, options: Options, gold: int | str | None, columns: Sequence[int | str]
-) -> Pair:
+def both_of(data: Any, options: Options, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read gold and the systems from one file or data frame; return them and the systems' names."""
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)

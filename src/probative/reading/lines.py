@@ -184,8 +184,7 @@ def _segmented(
 ) -> Segmented:
     """Convert words given as byte ranges to positions among characters that are not spaces."""
     # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
-    array = np.frombuffer(source.data, np.uint8)
-    characters = array[inside]
+    characters = np.frombuffer(source.data, np.uint8)[inside]
     n_bytes = end - start
     if int(n_bytes.sum()) != len(characters):  # forms with spaces in them
         before = offsets(inside, np.int32)

@@ -275,19 +275,17 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
         if document.get("samples") is None:
             raise source.error("the log has no samples; expected one that was written with them")
         return document, source.expect(list, "'samples' of the log", document["samples"])
-    needed_names = "header.json", "summaries.json"  # the summaries hold all scores
-    for needed in needed_names:
-        if needed not in archive.namelist():
-            what = f"the archive has no {needed}"
-            raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
-        source.refuse_unpacking(archive.getinfo(needed).file_size)
-    header, samples = (_member(source, archive, name) for name in needed_names)
-    source.expect(dict, "header.json", header)
-    return header, source.expect(list, "summaries.json", samples)
+    header = source.expect(dict, "header.json", _member(source, archive, "header.json"))
+    name = "summaries.json"  # which hold all scores
+    return header, source.expect(list, name, _member(source, archive, name))
 
 
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
+    if name not in archive.namelist():
+        what = f"the archive has no {name}"
+        raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
     info = archive.getinfo(name)
+    source.refuse_unpacking(info.file_size)
     try:
         if info.compress_type == _ZSTANDARD:
             lengths = struct.unpack_from("<HH", source.data, info.header_offset + 26)
@@ -344,9 +342,8 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
             scores = dict.fromkeys(scores)
         own = row.get("vars")
         variables = _get(row, "testCase", "vars") if own is None else own
-        identity = json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)
         yield LogRecord(
-            _text(identity),
+            _text(json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)),
             _with_counts(scores),
             system=name,
             repeat=None,
@@ -397,12 +394,11 @@ def _plain_lines(source: Source) -> Iterator[LogRecord]:
         scores = {name: record[name] for name in ("correct", "score", *_COUNTS) if name in record}
         several = record.get("scores")
         scores |= several if isinstance(several, dict) else {}
-        system = next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None)
         asked = record.get("input", record.get("question", ""))
         yield LogRecord(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
-            system,
+            next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None),
             repeat=epoch - 1,
             content=_digest(asked) if asked else "",
             text=_text(asked),
@@ -414,8 +410,7 @@ def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[LogRecord]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
         if "evaluation" not in record:
-            missing = "the record has no 'evaluation'; expected one in every line"
-            raise source.error(missing, number)
+            raise source.error("the record has no 'evaluation'; expected one in every line", number)
         evaluation = source.expect(dict, "'evaluation'", record["evaluation"], number)
         asked = _get(record, "input", "raw")
         name, key = ("score", "score") if graded else ("correct", "is_correct")

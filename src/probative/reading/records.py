@@ -586,8 +586,8 @@ def _plain(value: Any, place: str, depth: int = 0) -> Any:
     if callable(getattr(value, "model_dump", None)):  # a model of pydantic
         return _plain(value.model_dump(mode="json"), place, depth + 1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [each.name for each in dataclasses.fields(value)]
-        return {name: _plain(getattr(value, name), place, depth + 1) for name in names}
+        own = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+        return _plain(own, place, depth)
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(each, place, depth + 1) for each in value]
     if isinstance(value, enum.Enum):

@@ -32,7 +32,7 @@ from probative.reading.columns import TAG
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.reading.source import Source
 
@@ -283,7 +283,6 @@ def pair_of_rows(
 def _tagged_rows(rows: Rows, column: str) -> Tagged:
     """Return the tags of one column."""
     code: dict[str, int] = {}
-    names = rows.names.get(column)
     spelt: dict[Any, int] = {}
     tags: list[int] = []
     lengths = []
@@ -291,12 +290,11 @@ def _tagged_rows(rows: Rows, column: str) -> Tagged:
         lengths.append(len(row))
         for tag in row:
             if (type(tag), tag) not in spelt if isinstance(tag, int | str) else True:
-                name = _name(rows, column, number, tag, names)
+                name = _name(rows, column, number, tag, rows.names.get(column))
                 spelt[type(tag), tag] = code.setdefault(name, len(code))
             tags.append(spelt[type(tag), tag])
-    first = offsets(lengths)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
-    text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
+    text = Text(rows.name, offsets(lengths), row=at, sentences=rows.tokens, parted_by=BY_ROW)
     note: str = Recognised(f"{rows.name}: rows of tokens and tags, under {column!r}")
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:
@@ -329,21 +327,14 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
     """Return label names by column from a description in the form of Hugging Face datasets."""
     names: dict[str, tuple[str, ...]] = {}
-    for features in _features(description):
-        names = label_names_of_features(features) | names
-    return names
-
-
-def _features(description: Any) -> Iterable[Mapping[str, Any]]:
     if not isinstance(description, dict):
-        return
-    if isinstance(description.get("features"), dict):
-        yield description["features"]
-    elif isinstance(description.get("info"), dict):
-        yield from _features(description["info"])
-    else:
-        parts = (part for part in description.values() if isinstance(part, dict))
-        yield from (part["features"] for part in parts if isinstance(part.get("features"), dict))
+        return names
+    is_own = isinstance(description.get("features"), dict)
+    if not is_own and isinstance(description.get("info"), dict):
+        return _label_names_of(description["info"])
+    for part in [description] if is_own else description.values():
+        names = label_names_of_features(isinstance(part, dict) and part.get("features")) | names
+    return names
 
 
 def _class_names(feature: Any) -> tuple[str, ...] | None:
@@ -421,5 +412,4 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
         part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
         text = part.text if part is side else replace(part.text, left_out=None)
         kept.append(replace(part, text=text))
-    note = f"{number - rest} of {number} texts are left out, as they were not accepted"
-    return kept, (note,)
+    return kept, (f"{number - rest} of {number} texts are left out, as they were not accepted",)

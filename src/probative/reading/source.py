@@ -391,8 +391,7 @@ def _check_utf8(name: str, data: bytes) -> bytes:
                 return data  # the caller reports a binary file
             problem = f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding"
             named = "to be named (encoding=, such as latin-1 or gb18030)"
-            line = data.count(b"\n", 0, place) + 1
-            raise InputError(f"{problem} {named}", name, line) from None
+            raise InputError(f"{problem} {named}", name, data.count(b"\n", 0, place) + 1) from None
     return data
 
 
@@ -400,8 +399,7 @@ def _transcode(name: str, data: bytes, encoding: str) -> bytes:
     try:
         if codecs.lookup(encoding).name in _NO_FILE_ENCODINGS:
             raise LookupError
-        text = data.decode(encoding)
-        return text.removeprefix("\ufeff").encode()
+        return data.decode(encoding).removeprefix("\ufeff").encode()
     except (LookupError, TypeError):
         expected = "expected a text encoding such as utf-8, latin-1, gb18030"
         raise InputError(f"encoding: unknown {encoding!r}; {expected}") from None

@@ -87,8 +87,7 @@ def read_table_pair(
     wanted: list[str | None] = [None if gold is None else str(gold)]
     wanted += [str(column) for column in columns] or [None]
     answer, *systems = read_table(opened.source, wanted, opened.options)
-    names = [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
-    return answer, systems, names
+    return answer, systems, [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
 
 
 def read_table(
@@ -173,8 +172,7 @@ class Sides:
         classes = self.options.probability_columns
         if classes:
             answer = names[: len(names) - len(classes)]
-            sides: list[Side] = [self._labels(name) for name in answer]
-            return [*sides, self._likeliest(names[len(answer) :])]
+            return [*map(self._labels, answer), self._likeliest(names[len(answer) :])]
         _, values = self.cells.columns[names[0]]
         several, task = self.options.multilabel, self.options.task
         if several is None and values and all(map(_is_written_list, values)):
@@ -320,9 +318,8 @@ class Sides:
             return [part.strip() for part in text.split(separator) if part.strip()]
         texts = label_texts(value if listed else [value])
         if texts is None or (separator is True and not listed):
-            row = int(np.argmax(codes == code)) + 1
-            expected = "a list of labels, or the separator (multilabel=',')"
-            raise self.error(odd_cell(name, row, value, expected))
+            expected = "expected a list of labels, or the separator (multilabel=',')"
+            raise self.error(odd_cell(name, int(np.argmax(codes == code)) + 1, value, expected))
         return texts
 
     # --- Probabilities
@@ -343,7 +340,7 @@ class Sides:
         wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
             value = values[codes[wrong[0]]]
-            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "a probability"))
+            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "expected a probability"))
         return numbers
 
     # --- Tags
@@ -495,8 +492,7 @@ def are_other_labels(output: object, answer: object) -> bool:
     """Return True if both sides are labels and differ."""
     if not (isinstance(output, Labels) and isinstance(answer, Labels)):
         return False
-    known = codes_in(answer.names, output.names)
-    return not np.array_equal(known[output.codes], answer.codes)
+    return not np.array_equal(codes_in(answer.names, output.names)[output.codes], answer.codes)
 
 
 def _number(value: Any) -> float:

@@ -493,9 +493,8 @@ def read_docbin(opened: Input) -> Spans:
         import spacy
         from spacy.tokens import DocBin
     except ImportError:
-        problem = "is a file of spaCy, which is not installed"
         expected = "expected `pip install spacy`, or the documents as JSON lines"
-        raise source.error(f"{problem}; {expected}") from None
+        raise source.error(f"is a file of spaCy, which is not installed; {expected}") from None
     try:
         packed = DocBin().from_bytes(source.data)
         source.refuse_unpacking(_BYTES_PER_TOKEN * sum(map(len, packed.tokens)))
@@ -516,9 +515,8 @@ def read_docbin(opened: Input) -> Spans:
 def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
     """Return the tool format of a file and why, or None."""
     if source.kind == "folder":
-        if not is_brat_folder(source.path or source.name):
-            return None
-        return "brat", "it is a folder of .ann files"
+        is_brat = is_brat_folder(source.path or source.name)
+        return ("brat", "it is a folder of .ann files") if is_brat else None
     if source.kind == "docbin":
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
     log = tool_of(source, graded=graded)

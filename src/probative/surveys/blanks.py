@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from probative.surveys.design import Design
 
     Ints = NDArray[np.intp]
+    Keep = Sequence[int | str]  # further columns to write
+    Found = tuple[list[Ints], list[str]]  # places of the units of every file, and notes
 
 
 # --- Sentences of a column file, with a blank for every tag
@@ -68,7 +70,7 @@ class _ColumnBlanks:
     # how to read an annotated file
     written: ClassVar[dict[str, Any]] = {"format": "columns", "column": -1, "blank": _BLANK}
 
-    def __init__(self, opened: Input, keep: Sequence[int | str], *, is_output: bool) -> None:
+    def __init__(self, opened: Input, keep: Keep, *, is_output: bool) -> None:
         self.shape = shape = opened.layout
         token = shape.token_column
         if token is None and is_output:
@@ -181,7 +183,7 @@ class _TableBlanks:
         return "\n".join(lines) + "\n"
 
 
-def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableBlanks:
+def _open_table(opened: Input, pool: Pool, keep: Keep) -> _TableBlanks:
     """Read the columns of a table that annotators may see; never those of the systems' labels."""
     source, unit = opened.source, opened.options.unit
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
@@ -223,7 +225,7 @@ def _visible(
     source: Source,
     names: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    keep: Sequence[int | str],
+    keep: Keep,
     labels: Sequence[str],
     unit: str | None = None,
     sure: Sequence[str] = (),
@@ -267,7 +269,7 @@ def _rows_of_table(
     return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
 
 
-def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
+def _open_objects(opened: Input, keep: Keep, *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
     kind, _, keys, cells = _rows_of_table(source)
@@ -299,18 +301,14 @@ def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlank
     """Read texts, one per line, as a table with a column for the label; refuse an output."""
     if is_output:
         raise InputError("holds labels and no texts; expected the texts, one per line", path)
-    source = load(path, encoding=pool.reading.encoding)
-    lines = source.data.decode().split("\n")
+    lines = load(path, encoding=pool.reading.encoding).data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
-    tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
-    kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
+    kind, delimiter = ("csv", ",") if any("\t" in text for text in texts) else ("tsv", "\t")
     return _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
 
 
-def _open_documents(
-    path: Path | str, pool: Pool, keep: Sequence[int | str], same: Sequence[int]
-) -> _TableBlanks:
+def _open_documents(path: Path | str, pool: Pool, keep: Keep, same: Sequence[int]) -> _TableBlanks:
     """Find what annotators may see of documents whose records are outputs: keys and texts."""
     key = [str(name) for name in pool.reading.key] or [USUAL_KEY]
     sides: Any = pool.sides
@@ -350,9 +348,7 @@ _WRITTEN = "columns (CoNLL), JSON lines with spans or with tokens and tags, tabl
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 
-def open_blanks(
-    path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Sequence[int | str] = ()
-) -> Blanks:
+def open_blanks(path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Keep = ()) -> Blanks:
     """Open the text of a pool, from which units are written without any system's output."""
     same = [
         number
@@ -366,8 +362,7 @@ def open_blanks(
         blanks: Blanks = _open_lines(path, pool, is_output=bool(same))
         _same_text(blanks, pool, str(path))
         return blanks
-    options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
-    opened = open_input(path, options)
+    opened = open_input(path, replace(how_to_read(pool.reading), input_format=form, predicted=True))
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
         raise opened.source.error(f"is Parquet; expected the pool as {expected}")
@@ -396,8 +391,7 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
         return "table"
     if like in ("columns", "conllu", "table", "jsonl", "labels"):
         return like
-    options = replace(how_to_read(pool.reading), task=pool.task, like=like)
-    return open_input(path, options).kind
+    return open_input(path, replace(how_to_read(pool.reading), task=pool.task, like=like)).kind
 
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
@@ -429,8 +423,7 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
         return 0
     source = load(path)
     if written.get("format") == "columns":
-        shape = layout(source)
-        codes, values = column_of(shape, -1)
+        codes, values = column_of(layout(source), -1)
         blank = [code for code, value in enumerate(values) if value == _BLANK.encode()]
         return int(np.isin(codes, blank).sum())
     _, _, names, rows = _rows_of_table(source)
@@ -547,9 +540,7 @@ def _refuse_blanks(given: Any, design: Design) -> None:
         raise InputError(f"{found} without a label; expected a label for each", given)
 
 
-def _find(
-    sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
-) -> tuple[list[Ints], list[str]]:
+def _find(sides: Sequence[Any], pool: Pool, parts: Ints, design: Design) -> Found:
     """Return the places of annotated sentences among the drawn ones, and notes."""
     named = [names_of_parts(side, pool.sides[0]) for side in sides]
     found = [both for both in named if both is not None]
@@ -557,8 +548,7 @@ def _find(
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
         drawn = [found[0][1][place] for place in parts.tolist()]
-        names = [own for own, _ in found]
-        return _by_name(names, drawn, batch[pool.unit_of_part[parts]], pool)
+        return _by_name([own for own, _ in found], drawn, batch[pool.unit_of_part[parts]], pool)
     sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
         draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
@@ -568,9 +558,7 @@ def _find(
     return np.split(np.arange(len(parts)), np.cumsum(sizes)[:-1]), []
 
 
-def _by_name(
-    names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
-) -> tuple[list[Ints], list[str]]:
+def _by_name(names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool) -> Found:
     """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
     known, every = set(drawn), [name for own in names for name in own]
     places = places_of_names(drawn, np.arange(len(drawn)), every)
@@ -603,5 +591,4 @@ def _by_name(
 
 def _part(pool: Pool) -> str:
     """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
-    is_whole = pool.unit != "document" or pool.task == "records"
-    return pool.unit if is_whole else "sentence"
+    return pool.unit if pool.unit != "document" or pool.task == "records" else "sentence"

@@ -300,7 +300,6 @@ def estimate(
             adjusted = adjust_pvalues([gap.pvalue for gap in own], method="holm")
             own = [replace(c, p_adjusted=float(p)) for c, p in zip(own, adjusted, strict=True)]
         gaps += own
-    first = projected[compared[0]]
     of_goal = gaps if known.goal == "difference" and gaps else estimated
     worth = next(one.worth for one in of_goal if one.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
@@ -322,7 +321,7 @@ def estimate(
         scores=tuple(estimated),
         comparisons=tuple(gaps),
         verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
-        strata=tuple(_strata(survey, first.scores)),
+        strata=tuple(_strata(survey, projected[compared[0]].scores)),
         worth=worth,
         metric=compared[0],
         judge=None if known.judge is None else known.judge.name,

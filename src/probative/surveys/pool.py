@@ -56,12 +56,10 @@ _REFUSED = {
     "run_column": "a pool has no runs; expected one output per system",
     "group": "a pool has no groups; leave it out",
     "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
-    "memory_limit": "has no effect here; leave it out",
-    "table": "has no effect here; leave it out",
-    "score_name": "has no effect here; leave it out",
-    "train_words": "has no effect here; leave it out",
     "only_gold_paths": "gold is not known yet; expected the rule ignore for single fields",
 }
+_WITHOUT_EFFECT = ("memory_limit", "table", "score_name", "train_words")
+_REFUSED |= dict.fromkeys(_WITHOUT_EFFECT, "has no effect here; leave it out")
 
 
 def _read_sides(
@@ -313,14 +311,12 @@ def read_again(
         expected = f"expected the {len(design.outputs)} of the design"
         raise InputError(f"systems: {len(outputs)}; {expected}")
     given = zip(design.outputs, outputs or [None] * len(design.outputs), strict=True)
-    inputs = [_same(source, data, folder) for source, data in given]
-    third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
-        inputs,
+        [_same(source, data, folder) for source, data in given],
         reading=ReadingOptions.of(design.reading),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
-        judge=third,
+        judge=None if design.judge is None else _same(design.judge, judge, folder),
         scores=design.scores if scores is None else scores,
     )
 
@@ -345,8 +341,7 @@ def places_of_names(there: Sequence[Any], order: Ints, names: Sequence[Any]) -> 
     free: dict[Any, list[int]] = defaultdict(list)
     for place in order[::-1].tolist():
         free[there[place]].append(place)
-    places = [free[name].pop() if free.get(name) else -1 for name in names]
-    return np.array(places, dtype=np.intp)
+    return np.array([free[name].pop() if free.get(name) else -1 for name in names], dtype=np.intp)
 
 
 def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from probative._validation import Ints
     from probative.matching.matched import Matched
 
+    Units = NDArray[np.intp]
+
 
 LEAST = 5  # fewest units drawn from a stratum, if it has as many
 _TIMES_LEAST_PER_STRATUM = 2  # the sample has at least this many times LEAST units per stratum
@@ -41,7 +43,7 @@ class _Layer(NamedTuple):
 
     name: str
     key: str
-    units: NDArray[np.intp]
+    units: Units
 
 
 def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
@@ -49,7 +51,6 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     # If units of many items, such as documents, hold most of the spread, all units may be grouped
     # by their number of items, or not at all, if that forecasts a shorter interval. Strata that
     # would give too few of the `size` units to draw are merged.
-    most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
     by_answer = pool.is_single and pool.matched.positive is not None
     code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
     members = (np.flatnonzero(code == number) for number in range(len(names)))
@@ -57,7 +58,7 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
-    by_pattern = _joined(layers, expected, most)
+    by_pattern = _joined(layers, expected, max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST)))
     is_some = _TIMES_LEAST_PER_STRATUM * LEAST <= size < pool.n_units
     if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
         return by_pattern
@@ -108,7 +109,7 @@ def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str], list[str]]:
     return code, names, names
 
 
-def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
+def _has_long_units(units: Units, pool: Pool, expected: Expected) -> bool:
     """Return True if units of many items, in varying numbers, hold most of the spread."""
     if pool.is_single or pool.doubt is not None or len(units) < _TIMES_LEAST_PER_STRATUM * LEAST:
         return False
@@ -139,7 +140,7 @@ def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Laye
                 yield [*map(_Layer, names, names, parts)]
 
 
-def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
+def _foretold(layers: list[_Layer], expected: Expected, size: int) -> Floats:
     """Forecast the half length of the interval, as guessed and if units differ half as much."""
     # As in `estimate`, the variance is at least that of half a unit more going wrong as a whole in
     # every stratum. The forecast is infinite if strata with few labelled units hold a large share
@@ -162,9 +163,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     return np.asarray(student_quantile(0.95, freedom) * np.sqrt(variance))
 
 
-def _limits(
-    units: NDArray[np.intp], ranked: NDArray[Any], weights: NDArray[np.float64], parts: int
-) -> NDArray[Any]:
+def _limits(units: Units, ranked: NDArray[Any], weights: Floats, parts: int) -> NDArray[Any]:
     """Return the highest values of `ranked` in all parts of equal weight but the last."""
     units = units[np.argsort(ranked[units], kind="stable")]
     reached = np.cumsum(weights[units])
@@ -228,9 +227,8 @@ def _both(first: _Layer, second: _Layer) -> _Layer:
 
 def numbers_of(layers: Sequence[_Layer], expected: Expected, n: int) -> tuple[Ints, Ints]:
     """Return how many units to draw from each layer, and how many at least."""
-    sizes = [len(own.units) for own in layers]
     placing = [expected.placing(own.units) for own in layers]
-    return draw_numbers([own.key for own in layers], sizes, placing, n)
+    return draw_numbers([own.key for own in layers], [len(own.units) for own in layers], placing, n)
 
 
 def draw_numbers(
@@ -361,7 +359,7 @@ class Expected:
         every = (self.mean.var(axis=1) + self.variance.mean(axis=1))[: self.n_goals]
         self.overall = float(np.sqrt(every.mean()))
 
-    def spreads(self, units: NDArray[np.intp]) -> tuple[float, float]:
+    def spreads(self, units: Units) -> tuple[float, float]:
         """Return the standard deviation of the goal among units of one stratum, and beside it."""
         # beside it: what the scores add if the goal is a difference; 0 for scores
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
@@ -374,7 +372,7 @@ class Expected:
         beside = np.sqrt(_WEIGHT_OF_SCORES * scores.mean()) if len(scores) else 0.0
         return float(np.sqrt(goals.mean())), float(beside)
 
-    def placing(self, units: NDArray[np.intp]) -> float:
+    def placing(self, units: Units) -> float:
         """Return the spread that decides the allocation."""
         return float(np.hypot(*self.spreads(units)))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import Array, flag, names_of, one_of, shown
+from probative._validation import Array, Ints, Mask, flag, names_of, one_of, shown
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
@@ -34,13 +34,11 @@ from probative.tables.query import (
 from probative.tables.scores import SummedScores, range_of, sum_table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.tables.engines import Frame
 
     _Key = tuple[int | None, str | None]  # group and class
     # of distinct units: sums (columns as in `query.statistics_of`) and numbers
-    _Units = dict[_Key, tuple[Array, NDArray[np.int64]]]
+    _Units = dict[_Key, tuple[Array, Ints]]
 
 
 _ON_NULL = ("error", "drop", "negative")
@@ -72,12 +70,12 @@ class _Asked(NamedTuple):
 class _Cells(NamedTuple):
     """The distinct rows of a table with their counts."""
 
-    group: NDArray[np.int64]
-    codes: NDArray[np.int64]  # of labels: one row per side, gold first; -1 for no label
+    group: Ints
+    codes: Ints  # of labels: one row per side, gold first; -1 for no label
     number: Array  # of rows equal to each distinct row
 
 
-def units_by_key(keys: Iterable[_Key], sums: Array, number: NDArray[np.int64]) -> _Units:
+def units_by_key(keys: Iterable[_Key], sums: Array, number: Ints) -> _Units:
     """Return the distinct units of each group and class."""
     places: dict[_Key, list[int]] = {}
     for place, key in enumerate(keys):
@@ -167,9 +165,7 @@ class Tallied:
         fp, fn = returned - right, positives - right
         has_negatives = self._has_negatives(label, number is not None)
         counts = Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
-        if number is None:
-            return counts[0]
-        return counts[np.repeat(np.arange(len(number)), number)]
+        return counts[0] if number is None else counts[np.repeat(np.arange(len(number)), number)]
 
     def paired(
         self,
@@ -191,9 +187,7 @@ class Tallied:
         """
         sums, number = self._sums((self._system(a), self._system(b)), group, label, by_unit)
         cases = _cases(sums)[:, : 7 + self._has_negatives(label, number is not None)]
-        if number is None:
-            return PairedCounts(cases[0])
-        return PairedCounts(cases, number).grouped()
+        return PairedCounts(cases[0]) if number is None else PairedCounts(cases, number).grouped()
 
     def _system(self, system: str | int) -> int:
         if isinstance(system, int) and not isinstance(system, bool) and 0 <= system < len(self):
@@ -221,7 +215,7 @@ class Tallied:
 
     def _sums(
         self, systems: tuple[int, ...], group: Hashable, label: str | None, by_unit: bool | None
-    ) -> tuple[Array, NDArray[np.int64] | None]:
+    ) -> tuple[Array, Ints | None]:
         """Return the sums of these systems: one row and None, or distinct units and numbers."""
         by_unit = self.unit is not None if by_unit is None else by_unit
         if not by_unit:
@@ -229,7 +223,7 @@ class Tallied:
         sums, number = self._rows(group, self._class(label))
         return sums[:, _places(len(self), systems)], number
 
-    def _rows(self, group: Hashable, label: str | None) -> tuple[Array, NDArray[np.int64]]:
+    def _rows(self, group: Hashable, label: str | None) -> tuple[Array, Ints]:
         if self.unit is None:
             raise InputError("by_unit: no column of units was counted; expected unit=")
         at = self._group(group)
@@ -262,7 +256,7 @@ class Tallied:
         sides = [cells.codes[k][kept] for k in (0, *(1 + system for system in systems))]
         code = None if label is None else self.labels.index(label)
 
-        def same(i: int, j: int) -> NDArray[np.bool_]:
+        def same(i: int, j: int) -> Mask:
             yes = sides[i] >= 0 if code is None else sides[i] == code
             return np.asarray(yes & (sides[i] == sides[j]))
 
@@ -367,8 +361,7 @@ class _Counted:
             if lost:
                 what = missing_labels(lost, int(number.sum()))
                 raise InputError(f"unit: column {asked.units[unit][1]!r} {what}, or on_null='drop'")
-        group = self._grouped(rows, kept)
-        self.cells = _Cells(group, codes[:, kept], number[kept])
+        self.cells = _Cells(self._grouped(rows, kept), codes[:, kept], number[kept])
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) > 1:
             types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
@@ -377,9 +370,7 @@ class _Counted:
             )
         self.notes += self._strangers(codes[:, kept], number[kept])
 
-    def _grouped(
-        self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _grouped(self, rows: dict[str, Sequence[Any]], kept: Mask) -> Ints:
         """Name the groups that have rows; return the group of every kept kind of row."""
         every = group_keys(
             rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
@@ -395,9 +386,7 @@ class _Counted:
             )
         return np.array([number[key] for key in keys], dtype=np.int64)
 
-    def _without_gaps(
-        self, codes: NDArray[np.int64], number: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _without_gaps(self, codes: Ints, number: Array) -> Mask:
         """Return True for every kind of row that counts, by the policy for missing labels."""
         gaps, total = codes < 0, int(number.sum())
         everything = np.ones(codes.shape[1], dtype=bool)
@@ -414,14 +403,14 @@ class _Counted:
         if self.on_null == "negative":
             self.notes.append(f"labels are missing ({missing}); they count as no label")
             return everything
-        kept: NDArray[np.bool_] = np.logical_not(np.any(gaps, axis=0))
+        kept: Mask = np.logical_not(np.any(gaps, axis=0))
         left_out = int(number[~kept].sum())
         if not kept.any():
             raise InputError(f"gold: every row lacks a label ({missing}); expected labels")
         self.notes.append(f"labels are missing ({missing}); {left_out:,} rows are left out")
         return kept
 
-    def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
+    def _strangers(self, codes: Ints, number: Array) -> list[str]:
         """Return notes on labels that only one side has, with their frequencies."""
         times = [np.bincount(own[own >= 0], number[own >= 0], len(self.labels)) for own in codes]
         gold, *systems = zip((column.name for column in self.columns.values()), times, strict=True)
@@ -444,7 +433,6 @@ class _Counted:
         number, sums = numbers_of(rows, statistics_of(len(self.asked.systems)))
         at = {key: i for i, key in enumerate(self.groups)} if groups else {}
         keys = group_keys(rows, groups, len(number), single=self.asked.single_by)
-        group = [at.get(key) for key in keys]
         labels = [positive] * len(number)
         if positive is None:
             labels = [str(label) if label else None for label in rows["label"]]  # `ALL` is empty
@@ -456,7 +444,7 @@ class _Counted:
             raise InputError(f"frame: {changed}; expected one that stays")
         if seen < expected:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
-        return units_by_key(zip(group, labels, strict=True), sums, number)
+        return units_by_key(zip([at.get(key) for key in keys], labels, strict=True), sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
@@ -478,8 +466,9 @@ class _Counted:
             if len(rows[NUMBER]) <= _MOST_KINDS:
                 break
         else:
-            problem = f"more than {_MOST_KINDS:,} kinds of units, even if those that are nearly alike"
-            raise InputError(f"unit: {problem} are merged; expected fewer groups or classes")
+            what = "even if those that are nearly alike are merged"
+            problem = f"unit: more than {_MOST_KINDS:,} kinds of units, {what}"
+            raise InputError(f"{problem}; expected fewer groups or classes")
         merged, lost = units_alike(rows, [*groups, *([] if positive else ["label"])], systems)
         self.notes.append(
             f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
@@ -674,9 +663,7 @@ def tally(
             return count(group=group)
         return {label: count(group=group, label=label) for label in table.labels}
 
-    if by is None:
-        return of_group(None)
-    return {group: of_group(group) for group in table.groups}
+    return of_group(None) if by is None else {group: of_group(group) for group in table.groups}
 
 
 def _systems(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from probative._validation import Array, shown
+from probative._validation import Array, Ints, shown
 from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
 from probative.tables.engines import opened
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
     import narwhals as nw
     from duckdb import DuckDBPyConnection as Connection
-    from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
+
+    Named = dict[str, tuple[str, str]]  # parameter and column by safe name
+    Rows = Mapping[str, Sequence[Any]]  # columns of the result of a query
 
 
 _T = TypeVar("_T", bound=Any)
@@ -151,8 +153,7 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
     for place in range(sides):
         yes = [same(place, k) for k in range(sides)]
         named = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
-        label = nw.col(texts[place])
-        branches.append(_summands(named, keep, sides, partial(_both, yes), label))
+        branches.append(_summands(named, keep, sides, partial(_both, yes), nw.col(texts[place])))
     # sum before joining: fewer rows, and plans that every optimiser handles well
     sums = [nw.col(name).sum() for name in statistics_of(sides - 1)]
     branches = [branch.group_by(*keep, "label").agg(*sums) for branch in branches]
@@ -211,9 +212,7 @@ def is_gap(name: str, dtype: Any) -> nw.Expr:
     return own.is_null() | (own == "")
 
 
-def plain(
-    frame: Frame, labels: dict[str, tuple[str, str]], keys: dict[str, tuple[str, str]]
-) -> Frame:
+def plain(frame: Frame, labels: Named, keys: Named) -> Frame:
     """Return the frame with null for every missing group or unit; refuse lists and objects."""
     import narwhals as nw
 
@@ -242,8 +241,7 @@ def _plain_objects(frame: Frame, safe: str, parameter: str, name: str, *, merge:
     for value in native[safe].tolist():
         text = _text_of(parameter, name, value)
         values.append(None if text is None else first.setdefault(text, value) if merge else value)
-    column = pd.Series(values, index=native.index, dtype=object)
-    return opened(native.assign(**{safe: column}))
+    return opened(native.assign(**{safe: pd.Series(values, index=native.index, dtype=object)}))
 
 
 def _text_of(parameter: str, name: str, value: Any) -> str | None:
@@ -265,8 +263,7 @@ class LabelColumn:
     @classmethod
     def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
         """Build the column from its distinct values."""
-        texts = {value: _text_of(parameter, name, value) for value in values}
-        return cls(parameter, name, texts)
+        return cls(parameter, name, {value: _text_of(parameter, name, value) for value in values})
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -300,17 +297,13 @@ def values_of(column: Any) -> list[Any]:
     return [None if is_missing(value) else value for value in values]
 
 
-def numbers_of(
-    rows: Mapping[str, Sequence[Any]], names: list[str]
-) -> tuple[NDArray[np.int64], Array]:
+def numbers_of(rows: Rows, names: list[str]) -> tuple[Ints, Array]:
     """Return the number of units of every row of a query, and its sums of these names."""
     sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
     return np.asarray(rows[NUMBER], dtype=np.int64), sums
 
 
-def group_keys(
-    rows: Mapping[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
-) -> list[Hashable]:
+def group_keys(rows: Rows, groups: list[str], size: int, *, single: bool) -> list[Hashable]:
     """Return the group of every row: a value, or a tuple of values of several columns."""
     if not groups:
         return [None] * size
@@ -325,10 +318,9 @@ def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 def _sorting(key: Hashable) -> list[tuple[int, Any]]:
     """Return the sort key of a group: numbers before texts, missing values last."""
-    parts = key if isinstance(key, tuple) else (key,)
     return [
         (2, "") if p is None else (0, p) if isinstance(p, (int, float)) else (1, str(p))
-        for p in parts
+        for p in (key if isinstance(key, tuple) else (key,))
     ]
 
 
@@ -382,9 +374,7 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)
 
 
-def units_alike(
-    rows: Mapping[str, Sequence[Any]], keys: list[str], systems: int
-) -> tuple[dict[str, Any], float]:
+def units_alike(rows: Rows, keys: list[str], systems: int) -> tuple[dict[str, Any], float]:
     """Split merged kinds into rows as those of `count_units`; return the lost share of variance."""
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     columns = [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
@@ -455,13 +445,13 @@ class Kinds:
     """The distinct rows of a table with their counts, and the distinct units with theirs."""
 
     values: list[list[Any]]  # of the distinct rows, column by column
-    number: NDArray[np.int64]  # of rows equal to each distinct row
+    number: Ints  # of rows equal to each distinct row
     without_unit: int = 0  # number of rows without a unit
     # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit
-    unit: NDArray[np.int64] | None = None
-    row: NDArray[np.int64] | None = None
-    times: NDArray[np.int64] | None = None
-    units: NDArray[np.int64] | None = None  # number of units equal to each distinct unit
+    unit: Ints | None = None
+    row: Ints | None = None
+    times: Ints | None = None
+    units: Ints | None = None  # number of units equal to each distinct unit
 
 
 def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:

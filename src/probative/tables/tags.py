@@ -216,12 +216,10 @@ def count_tags(
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")
     if asked.units and (lost := int(number @ sums[:, -1])):
-        what = missing_labels(lost, int(number @ sums[:, 0]))
-        raise InputError(f"unit: column {unit!r} {what}")
+        raise InputError(f"unit: column {unit!r} {missing_labels(lost, int(number @ sums[:, 0]))}")
     own = group_keys(rows, keys, len(number), single=asked.single_by)
     groups = sort_groups(own) if keys else ()
     places = {key: place for place, key in enumerate(groups)}
-    units = units_by_key([(places.get(key), None) for key in own], sums, number)
     return Tallied(
         names=asked.systems,
         labels=(),
@@ -230,7 +228,7 @@ def count_tags(
         unit=unit or "sentence",
         notes=(),
         _cells=None,
-        _units=units,
+        _units=units_by_key([(places.get(key), None) for key in own], sums, number),
     )
 
 
