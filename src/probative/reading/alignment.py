@@ -79,9 +79,8 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
 
 def _other_token(gold: Text, other: Text, sentence: int, at: int) -> InputError:
     """Return an error at the first token of a sentence that differs, which shows both."""
-    expected, given = (
-        words[at] if at < len(words := text.words(sentence)) else None for text in (gold, other)
-    )
+    both = [text.words(sentence) for text in (gold, other)]
+    expected, given = (words[at] if at < len(words) else None for words in both)
     there = _place(gold, sentence, at)
     if given is None or expected is None:
         shown, _ = where_they_differ(str(given if expected is None else expected), "")

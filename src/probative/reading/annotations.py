@@ -493,6 +493,26 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
     return replace(side, item=new, codes=side.codes[kept], n_items=len(items), **shared)
 
 
+def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
+    """Remove the texts that one side marks as left out from all sides; return a note."""
+    masks = [side.text.left_out for side in sides if side.text.left_out is not None]
+    if not any(mask.any() for mask in masks):
+        return list(sides), ()
+    number = max(side.n_sentences for side in sides)
+    full = [mask for mask in masks if len(mask) == number]
+    out = np.any(full or [np.zeros(number, bool)], axis=0)
+    rest = number - int(out.sum())
+    if not rest:
+        raise InputError("no text has gold; expected at least one", sides[0].text.name)
+    # a shorter side should have only the remaining texts; the alignment checks it
+    kept = []
+    for side in sides:
+        part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
+        text = part.text if part is side else replace(part.text, left_out=None)
+        kept.append(replace(part, text=text))
+    return kept, (f"{number - rest} of {number} texts are left out, as they were not accepted",)
+
+
 def offsets(lengths: Any, kind: type = np.int64) -> NDArray[Any]:
     """Return where consecutive pieces of these lengths begin, and where the last one ends."""
     first: NDArray[Any] = np.zeros(len(lengths) + 1, dtype=kind)

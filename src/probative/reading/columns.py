@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-# A tag of any scheme.
-TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
+TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)  # A tag of any scheme.
 # A tag in another notation: b-per, B_PER, PER-B.
 ODD_TAG = re.compile(r"[biesmlu]-.+|[BIESMLUbiesmlu]_.+|.+[-_][BIESMLU]", re.DOTALL)
 _NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")

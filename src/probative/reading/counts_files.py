@@ -18,12 +18,9 @@ from probative.reading.tables import delimited_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    # rows with their line numbers
-    Rows = list[tuple[int, dict[str, Any]]]
+    Rows = list[tuple[int, dict[str, Any]]]  # rows with their line numbers
 
-# largest size of a file of counts, in bytes
-_LIMIT = 1 << 26
-
+_LIMIT = 1 << 26  # largest size of a file of counts, in bytes
 _NEEDED = ("tp", "fp", "fn")
 _KNOWN = (*_NEEDED, "tn", "model", "run")
 # usual names of a column of units
@@ -103,11 +100,8 @@ def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
             return column
         if is_named and strange is None:
             unit = sorted(set(units[0]) ^ set(units[odd]))[0]
-            strange = InputError(
-                f"{column} {unit!r} occurs in only one of two systems; expected the same units in "
-                "all",
-                tables[odd][0],
-            )
+            problem = f"{column} {unit!r} occurs in only one of two systems"
+            strange = InputError(f"{problem}; expected the same units in all", tables[odd][0])
     if strange is not None:
         raise strange
     return None

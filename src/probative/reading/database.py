@@ -243,11 +243,8 @@ def parquet_rows(
         some = "" if most is None else f" LIMIT {most}"
         asked = f"SELECT {', '.join(chosen) or 'NULL'} FROM source ORDER BY place{some}"
         rows = database.execute(asked).fetchall()
-        metadata = database.execute(
-            f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
-            f"WHERE decode(key) = ?",
-            [_METADATA],
-        ).fetchall()
+        held = f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)})"
+        metadata = database.execute(f"{held} WHERE decode(key) = ?", [_METADATA]).fetchall()
     records = [dict(zip(chosen.values(), row, strict=False)) for row in rows]
     return records, metadata[0][0] if metadata else None
 
@@ -264,10 +261,9 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
         read = {}
         for name in asked:
             column = f"c{there.index(name)}"
-            database.execute(
-                f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
-                f"FROM (SELECT DISTINCT {column} AS v FROM source)"
-            )
+            distinct = f"SELECT DISTINCT {column} AS v FROM source"
+            numbered = f"SELECT v, row_number() OVER () - 1 AS code FROM ({distinct})"
+            database.execute(f"CREATE OR REPLACE TABLE names AS {numbered}")
             values = database.execute("SELECT v FROM names ORDER BY code").fetchall()
             joined = f"source JOIN names ON {column} IS NOT DISTINCT FROM v"
             found = database.execute(f"SELECT code FROM {joined} ORDER BY place").fetchnumpy()
@@ -293,17 +289,15 @@ def _opened_parquet(source: Source) -> Iterator[tuple[Connection, Path, list[tup
             lock(database, [place])
             names = [name for name, _ in columns_of_file(database, place)]
             columns = ", ".join(f"c{number}" for number in range(len(names)))
-            database.execute(
-                f"CREATE VIEW source AS SELECT {columns}, row_number() OVER () AS place FROM "
-                f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
-            )
+            rows = f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
+            placed = f"SELECT {columns}, row_number() OVER () AS place FROM {rows}"
+            database.execute(f"CREATE VIEW source AS {placed}")
             if source.limit is not None:
                 # a value of a million rows takes a few bytes here, but memory for every row
-                ((size,),) = database.execute(
-                    f"SELECT sum(greatest(total_uncompressed_size, {_BYTES_PER_CELL} * "
-                    f"greatest(num_values, row_group_num_rows))) "
-                    f"FROM parquet_metadata({literal_path(place)})"
-                ).fetchall()
+                cells = f"{_BYTES_PER_CELL} * greatest(num_values, row_group_num_rows)"
+                asked = f"SELECT sum(greatest(total_uncompressed_size, {cells}))"
+                held = f"parquet_metadata({literal_path(place)})"
+                ((size,),) = database.execute(f"{asked} FROM {held}").fetchall()
                 source.refuse_unpacking(int(size or 0))
             described = database.execute("DESCRIBE source").fetchall()  # the last one is `place`
             yield database, place, [(n, row[1]) for n, row in zip(names, described, strict=False)]
@@ -394,10 +388,8 @@ class TableFiles:
         own = [name for name in columns if name not in self.partitions]
         whole = len({name.casefold() for name in own}) < len(own)
         kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in ([_PLACE] if whole else own))
-        settings = (
-            f"format='newline_delimited', records='{str(not whole).lower()}', columns={{{kinds}}}, "
-            f"maximum_object_size={_LONGEST_LINE}"
-        )
+        form = f"format='newline_delimited', records='{str(not whole).lower()}'"
+        settings = f"{form}, columns={{{kinds}}}, maximum_object_size={_LONGEST_LINE}"
         rows = self._read("read_json", self.paths, settings)
         return self._select(columns, _of_object if whole else identifier, rows)
 
@@ -455,11 +447,7 @@ def is_path_of_table(data: Any) -> bool:
 
 
 def find_tables(
-    word: str | Path,
-    *,
-    comments: bool = False,
-    header: bool | None = None,
-    table: str | None = None,
+    word: object, *, comments: bool = False, header: bool | None = None, table: str | None = None
 ) -> TableFiles | None:
     """Return the table of a file, a folder or a pattern; None if the engine cannot read it."""
     name = str(word)

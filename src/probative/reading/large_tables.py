@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
     from probative.options import ReadingOptions
 
+    Names = Sequence[str | None]
     Tables = Sequence[TableFiles]
 
 
@@ -519,9 +520,8 @@ def _is_large(path: Path) -> bool:
 
     try:
         with connected() as database:
-            ((rows,),) = database.execute(
-                f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"
-            ).fetchall()
+            asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"
+            ((rows,),) = database.execute(asked).fetchall()
     except duckdb.Error:
         return False
     return int(rows) > MANY_ROWS
@@ -574,9 +574,9 @@ def _choose_names(
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
-    chosen, unit, _ = choose_columns(
-        Wanted(names, unit, predicted=predicted), list(dict.fromkeys(files.columns)), files.error
-    )
+    wanted_columns = Wanted(names, unit, predicted=predicted)
+    there = list(dict.fromkeys(files.columns))
+    chosen, unit, _ = choose_columns(wanted_columns, there, files.error)
     return files, chosen, unit
 
 
@@ -600,7 +600,7 @@ _STAND_IN = "\x00"  # label of a missing row; sorts before all others
 
 
 def read_large_joined(
-    paths: Sequence[Any], columns: Sequence[str | None], options: Options, choices: ReadingOptions
+    paths: Sequence[Any], columns: Names, options: Options, choices: ReadingOptions
 ) -> tuple[Labels, list[Labels], list[str]] | None:
     """Read gold (the first), the systems and notes from tables joined by id; None if all small."""
     if not all(map(is_path_of_table, paths)):
@@ -625,11 +625,7 @@ def read_large_joined(
 
 
 def _join(
-    database: Connection,
-    tables: Tables,
-    columns: Sequence[str | None],
-    options: Options,
-    on_missing: str,
+    database: Connection, tables: Tables, columns: Names, options: Options, on_missing: str
 ) -> tuple[Labels, list[Labels], list[str]]:
     scanned, names, unit = [], [], None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
@@ -651,8 +647,7 @@ def _join(
     size = 2 * width + (options.group is not None)
     with watched(database):
         kinds = count_kinds(database, rows, size, has_unit=unit is not None)
-    # the labels of gold and of the systems, each with its own notes
-    sides = []
+    sides = []  # the labels of gold and of the systems, each with its own notes
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = list(zip(kinds.values[i], kinds.values[width + i], strict=True))
         own = [table.value(name, value) if n else _STAND_IN for value, n in held]
@@ -705,14 +700,12 @@ def _settle(database: Connection, tables: Tables, key: Sequence[str], on_missing
         which = [f"n0 > 0 AND n{i} = 0", f"n0 = 0 AND n{i} > 0", f"n{i} > 1"]
         filters = [f"FILTER ({own} AND NOT lost)" for own in which]
         parts = ", ".join(f"count(*) {own}, min(id, 3) {own}" for own in filters)
-        ((*found, without),) = database.execute(
-            f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
-        ).fetchall()
+        asked = f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
+        ((*found, without),) = database.execute(asked).fetchall()
         examples = [tuple(own or ()) for own in found[1::2]]
         missing, extra, doubled = zip(found[::2], examples, strict=True)
         wrong.append(Mismatch(table.name, missing, extra, doubled, int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
-    ((answered, common),) = database.execute(
-        f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
-    ).fetchall()
+    counted = f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
+    ((answered, common),) = database.execute(counted).fetchall()
     return settle(wrong, key, on_missing, answered, common)

@@ -271,8 +271,7 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
         return document, document.get("samples") or []
     if archive is None:
         document = source.document
-        # a log may be written without its samples
-        if document.get("samples") is None:
+        if document.get("samples") is None:  # a log may be written without its samples
             raise source.error("the log has no samples; expected one that was written with them")
         return document, source.expect(list, "'samples' of the log", document["samples"])
     header = source.expect(dict, "header.json", _member(source, archive, "header.json"))

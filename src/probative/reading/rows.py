@@ -18,16 +18,7 @@ import numpy as np
 
 from probative._validation import Mask, names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import (
-    Labels,
-    Spans,
-    Tagged,
-    Text,
-    coded,
-    labels_from_array,
-    offsets,
-    part_of,
-)
+from probative.reading.annotations import Labels, Tagged, Text, coded, labels_from_array, offsets
 from probative.reading.columns import TAG
 from probative.tables.engines import check_column, listed
 
@@ -75,6 +66,14 @@ def is_row(record: Mapping[str, Any]) -> str | None:
     known = (name for name in columns if name in ("ner_tags", *_PREDICTED))
     numbers = next((name for name in known if _is_list_of(record[name], int)), None)
     return None if numbers is None else f"it has a list of numbers under {numbers!r}"
+
+
+def why_columns(names: Sequence[str]) -> str | None:
+    """Return why columns of lists with these names are rows of tokens and tags, or None."""
+    tokens = next((name for name in TOKENS if name in names), None)
+    tags = next((name for name in names if is_tag_column(name)), None)
+    both = tokens is not None and tags is not None
+    return f"it has columns of lists, {tokens!r} and {tags!r}" if both else None
 
 
 def _token_column(record: Mapping[str, Any]) -> str | None:
@@ -359,17 +358,15 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): found for name, own in items if (found := _class_names(own)) is not None}
 
 
-# --- Removing ignored tokens and rejected texts from every side
+# --- Removing ignored tokens from every side
 
 
 def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
     """Remove the tokens without a gold tag from all sides; refuse missing tags of systems."""
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
-    kept, *tagged = (
-        np.array([name != IGNORED for name in side.names], dtype=bool)[side.tags]
-        for side in (answer, *systems)
-    )
+    masks = [np.array([n != IGNORED for n in s.names], bool)[s.tags] for s in (answer, *systems)]
+    kept, *tagged = masks
     for system, own in zip(systems, tagged, strict=True):
         if len(own) != len(kept):
             return [answer, *systems]  # the alignment refuses it
@@ -393,23 +390,3 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
     names = tuple(name if name != IGNORED else "O" for name in side.names)  # no such token is left
     text = replace(text, first=first, row=row, sentences=sentences)
     return replace(side, text=text, tags=side.tags[kept], names=names)
-
-
-def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
-    """Remove the texts that one side marks as left out from all sides; return a note."""
-    masks = [side.text.left_out for side in sides if side.text.left_out is not None]
-    if not any(mask.any() for mask in masks):
-        return list(sides), ()
-    number = max(side.n_sentences for side in sides)
-    full = [mask for mask in masks if len(mask) == number]
-    out = np.any(full or [np.zeros(number, bool)], axis=0)
-    rest = number - int(out.sum())
-    if not rest:
-        raise InputError("no text has gold; expected at least one", sides[0].text.name)
-    # a shorter side should have only the remaining texts; the alignment checks it
-    kept = []
-    for side in sides:
-        part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
-        text = part.text if part is side else replace(part.text, left_out=None)
-        kept.append(replace(part, text=text))
-    return kept, (f"{number - rest} of {number} texts are left out, as they were not accepted",)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-# Byte positions are kept in 32-bit integers.
-LARGEST = 2**31 - 64
+    Decode = Callable[[Any], Any]
+
+LARGEST = 2**31 - 64  # Byte positions are kept in 32-bit integers.
 
 _GZIP = b"\x1f\x8b"
 _MAGIC = {"parquet": b"PAR1", "zip": b"PK\x03\x04"}
@@ -104,11 +105,7 @@ class Source:
         return ((number, line) for number, line in lines if line.strip())
 
     def json_value(
-        self,
-        number: int,
-        line: bytes | str,
-        expected: str,
-        decode: Callable[[Any], Any] = json.loads,
+        self, number: int, line: bytes | str, expected: str, decode: Decode = json.loads
     ) -> Any:
         """Return the JSON value that a line holds."""
         try:
@@ -118,7 +115,7 @@ class Source:
             raise self.error(f"{problem}; {expected}", number) from None
 
     def json_object(
-        self, number: int, line: bytes | str, decode: Callable[[Any], Any] = json.loads
+        self, number: int, line: bytes | str, decode: Decode = json.loads
     ) -> dict[str, Any]:
         """Return the object that a line holds."""
         record = self.json_value(number, line, "expected one object per line", decode)

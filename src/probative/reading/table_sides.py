@@ -38,15 +38,7 @@ from probative.reading.annotations import (
 )
 from probative.reading.columns import TAG
 from probative.reading.source import Source, quoted
-from probative.reading.tables import (
-    NO_ROWS,
-    Cells,
-    Wanted,
-    choose_columns,
-    odd_cell,
-    plain_name,
-    read_cells,
-)
+from probative.reading.tables import Cells, Wanted, choose_columns, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,8 +124,6 @@ def sides_from_frame(
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
     names, unit, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
-    if not len(table):
-        raise InputError(f"{name}: {NO_ROWS}")
     contents = {}
     for column in read:  # a list holds the labels of one item
         values = table[:, place[column]].to_list()
@@ -168,6 +158,7 @@ class Sides:
 
     def make(self) -> list[Side]:
         """Return the sides: tags, sets or labels, by what the first column holds."""
+        self.cells.refuse_empty(self.error)
         names = self.cells.names
         classes = self.options.probability_columns
         if classes:
@@ -470,9 +461,8 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
         return
     if not isinstance(answer, Labels) or are_other_labels(output, answer):
         return
-    everything = Wanted(
-        [None], None, lambda _: True, options.header, options.comments, predicted=True
-    )
+    how = options.header, options.comments
+    everything = Wanted([None], None, lambda _: True, *how, predicted=True)
     try:
         cells = read_cells(opened.source, everything)
     except InputError:

@@ -18,8 +18,7 @@ from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, Column
 from probative.reading.annotations import TEXT_COLUMNS, Repeats
 from probative.reading.source import LARGEST, Source, place_of_number
-from probative.tables.engines import check_column
-from probative.tables.engines import listed as listed
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -68,6 +67,11 @@ class Cells:
     def __len__(self) -> int:
         return len(self.columns[self.names[0]][0])
 
+    def refuse_empty(self, error: Callable[[str], InputError]) -> None:
+        """Refuse a table without rows."""
+        if not len(self):
+            raise error(NO_ROWS)
+
 
 class Wanted(NamedTuple):
     """The columns of a table to read."""
@@ -92,12 +96,8 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
     if source.kind == "parquet":
         from probative.reading.database import read_parquet_cells
 
-        cells = read_parquet_cells(source, wanted)
-    else:
-        cells = (_json_lines if is_json(source) else _delimited)(source, wanted)
-    if not len(cells):
-        raise source.error(NO_ROWS)
-    return cells
+        return read_parquet_cells(source, wanted)
+    return (_json_lines if is_json(source) else _delimited)(source, wanted)
 
 
 def is_json(source: Source) -> bool:
@@ -454,6 +454,29 @@ def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict
     for number, line in enumerate(lines, start=before + 1):
         if line and not line.isspace():
             yield source.json_object(number, line, decode)
+
+
+def rows_of_table(
+    source: Source, *, comments: bool = False
+) -> tuple[str, str, list[str], list[list[Any]]]:
+    """Return the kind of a table, its delimiter, its columns and its rows."""
+    if is_json(source):
+        records = objects_of(source)
+        names = list(dict.fromkeys(key for record in records for key in record))
+        rows = [[record.get(name) for name in names] for record in records]
+        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
+    kind, dialect = dialect_of(source, comments=comments)
+    (_, names), *body = delimited_rows(source, kind, dialect, comments=comments)
+    return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
+
+
+def delimited_objects(source: Source) -> list[dict[str, Any]]:
+    """Return the rows of CSV or TSV as objects; refuse a table without rows."""
+    (line, header), *rows = delimited_rows(source, *dialect_of(source))
+    refuse_twins(source, header, line)
+    if not rows:
+        raise source.error(NO_ROWS)
+    return [dict(zip(header, cells, strict=True)) for _, cells in rows]
 
 
 class _DoubleKeyError(ValueError):

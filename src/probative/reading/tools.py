@@ -15,32 +15,17 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Spans,
-    Tagged,
-    Text,
-    coded,
-    offsets,
-    spans_from_sets,
-)
+from probative.reading.annotations import Labels, Spans, Tagged, Text, coded, spans_from_sets
 from probative.reading.lines import ACCEPTED
 from probative.reading.logs import read_samples, tool_of, whole_document
-from probative.reading.rows import (
-    TOKENS,
-    is_row,
-    is_tag_column,
-    pair_of_rows,
-    rows_of_file,
-    side_of_rows,
-)
+from probative.reading.rows import is_row, pair_of_rows, rows_of_file, side_of_rows, why_columns
 from probative.reading.source import Source, are_texts, is_brat_folder, load, snippet, some_of
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.annotations import LabelSets
     from probative.reading.formats import Column, Input, Pair
 
 
@@ -211,12 +196,9 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 def _side(
     source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
 ) -> Spans | Labels | LabelSets:
-    kinds: dict[tuple[str, str], None] = dict.fromkeys(
-        (str(result["type"]), str(result.get("from_name")))
-        for task in tasks
-        for result in task.results
-        if isinstance(result, dict) and result.get("type") in ("labels", "choices")
-    )
+    results = [result for task in tasks for result in task.results if isinstance(result, dict)]
+    known = [result for result in results if result.get("type") in ("labels", "choices")]
+    kinds = dict.fromkeys((str(own["type"]), str(own.get("from_name"))) for own in known)
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
         if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
@@ -315,7 +297,7 @@ def read_brat(opened: Input) -> Spans:
             rows.append((number, places[0][0], places[-1][1], *codes))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 5)
     count = len(annotations)
-    first = offsets(list(map(len, contents)))
+    first = np.cumsum([0, *map(len, contents)])
     numbers, sentences = np.arange(count, dtype=np.int32), contents if texts else None
     text = Text(path, first, document=numbers, sentences=sentences, names=tuple(annotations))
     how = f"{path}: folder of brat, {count} documents, entities by their characters"
@@ -439,10 +421,8 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
     if short:
-        notes.append(
-            f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
-            f"{short[0]}"
-        )
+        what = f"{len(short)} rows lack cells, which are taken as _; the first is line {short[0]}"
+        notes.append(f"{source.name}: {what}")
     tagged = Tagged(text, codes, tuple(values), notes=tuple(notes))
     return tagged.as_labels() if opened.task == "labels" else tagged
 
@@ -529,10 +509,8 @@ def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | N
             columns = list_columns(source)
         except InputError:  # the reader of tables reports it
             return None
-        tokens = next((name for name in TOKENS if name in columns), None)
-        tags = next((name for name in columns if is_tag_column(name)), None)
-        found = tags is not None and tokens is not None
-        return ("rows", f"it has columns of lists, {tokens!r} and {tags!r}") if found else None
+        reason = why_columns(columns)
+        return None if reason is None else ("rows", reason)
     record = source.first_object
     reason = None if record is None else is_row(record)
     if reason is not None:
@@ -581,9 +559,8 @@ def row_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> P
 def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read columns of tags, all of which must be named."""
     if gold is None or not columns:
-        raise opened.source.error(
-            "holds one side; expected a second file, or two columns (gold_column=, columns=)"
-        )
+        expected = "expected a second file, or two columns (gold_column=, columns=)"
+        raise opened.source.error(f"holds one side; {expected}")
     options = (replace(opened.options, tag_column=column) for column in (gold, *columns))
     answer, *systems = (read_hipe(replace(opened, options=own)) for own in options)
     return answer, systems, [str(column) for column in columns]

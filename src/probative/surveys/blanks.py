@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,19 +28,12 @@ from probative.reading.inputs import is_path
 from probative.reading.lines import SPAN_KEYS
 from probative.reading.records import KEY_BORDER, USUAL_KEY
 from probative.reading.rows import TOKENS, is_tag_column
+from probative.reading.runs import same_file
 from probative.reading.source import Source, load, place_of_number
 from probative.reading.table_sides import is_beside
-from probative.reading.tables import (
-    PREDICTED_NAMES,
-    delimited_rows,
-    dialect_of,
-    is_json,
-    is_list_of_objects,
-    listed,
-    objects_of,
-    plain_name,
-)
+from probative.reading.tables import PREDICTED_NAMES, plain_name, rows_of_table
 from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_names
+from probative.tables.engines import listed
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -103,10 +95,8 @@ class _ColumnBlanks:
                 last = document
             low, high = self.text.first[part : part + 2].tolist()
             lines += self._comments(part, _KEPT_COMMENTS)
-            lines += [
-                between.join([*(data[a[i] : b[i]].decode() for a, b in fields), _BLANK])
-                for i in range(low, high)
-            ]
+            rows = ([data[a[i] : b[i]].decode() for a, b in fields] for i in range(low, high))
+            lines += [between.join([*cells, _BLANK]) for cells in rows]
             lines.append("")
         return "\n".join(lines) + "\n"
 
@@ -186,13 +176,11 @@ class _TableBlanks:
 def _open_table(opened: Input, pool: Pool, keep: Keep) -> _TableBlanks:
     """Read the columns of a table that annotators may see; never those of the systems' labels."""
     source, unit = opened.source, opened.options.unit
-    kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
+    kind, delimiter, names, rows = rows_of_table(source, comments=opened.options.comments)
     labels = [str(column) for column in pool.reading.columns]
     kept, rows = _visible(source, names, rows, keep, labels, unit)
-    note = (
-        f"{source.name}: has no known column of texts, so the sample names its rows by "
-        f"{listed(kept)} only; keep= adds columns for annotators"
-    )
+    how = f"so the sample names its rows by {listed(kept)} only; keep= adds columns for annotators"
+    note = f"{source.name}: has no known column of texts, {how}"
     tells = any(_is_text(name) for name in kept) or keep
     side: Any = pool.sides[0]
     part_of_row = None  # if rows are tokens, or items of units
@@ -255,24 +243,10 @@ def _visible(
     return shown, [[row[place] for place in places] for row in rows]
 
 
-def _rows_of_table(
-    source: Source, *, comments: bool = False
-) -> tuple[str, str, list[str], list[list[Any]]]:
-    """Return the kind of a table, its delimiter, its columns and its rows."""
-    if is_json(source):
-        records = objects_of(source)
-        names = list(dict.fromkeys(key for record in records for key in record))
-        rows = [[record.get(name) for name in names] for record in records]
-        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
-    kind, dialect = dialect_of(source, comments=comments)
-    (_, names), *body = delimited_rows(source, kind, dialect, comments=comments)
-    return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
-
-
 def _open_objects(opened: Input, keep: Keep, *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    kind, _, keys, cells = _rows_of_table(source)
+    kind, _, keys, cells = rows_of_table(source)
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
     names, rows = _visible(source, keys, cells, keep, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
@@ -324,7 +298,7 @@ def _open_documents(path: Path | str, pool: Pool, keep: Keep, same: Sequence[int
         rows = [name.split(KEY_BORDER) for name in held]
     else:
         source = load(path, encoding=pool.reading.encoding)
-        kind, delimiter, there, cells = _rows_of_table(source)
+        kind, delimiter, there, cells = rows_of_table(source)
         outputs = [*map(str, pool.reading.columns), *(sides[i].column for i in same)]
         names, rows = _visible(source, there, cells, [*key, *keep], outputs)
         places = [names.index(name) for name in key]
@@ -350,24 +324,19 @@ _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 def open_blanks(path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Keep = ()) -> Blanks:
     """Open the text of a pool, from which units are written without any system's output."""
-    same = [
-        number
-        for number, output in enumerate(outputs)
-        if is_path(output) and os.path.realpath(path) == os.path.realpath(output)
-    ]
+    same = [number for number, output in enumerate(outputs) if same_file(path, output)]
     if pool.task == "records":
         return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
-        blanks: Blanks = _open_lines(path, pool, is_output=bool(same))
-        _same_text(blanks, pool, str(path))
-        return blanks
+        lines = _open_lines(path, pool, is_output=bool(same))
+        return _with_same_text(lines, pool, str(path))
     opened = open_input(path, replace(how_to_read(pool.reading), input_format=form, predicted=True))
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
         raise opened.source.error(f"is Parquet; expected the pool as {expected}")
     if form in ("columns", "conllu"):
-        blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
+        blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
         blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
@@ -375,8 +344,7 @@ def open_blanks(path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Keep
     else:
         found = f"is {FORMATS[form].title}, but samples are not written as that"
         raise InputError(f"{found}; expected the text of the pool as {_WRITTEN}", path)
-    _same_text(blanks, pool, str(path))
-    return blanks
+    return _with_same_text(blanks, pool, str(path))
 
 
 def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
@@ -394,8 +362,8 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
     return open_input(path, replace(how_to_read(pool.reading), task=pool.task, like=like)).kind
 
 
-def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
-    """Refuse a pool whose text differs from that of the outputs."""
+def _with_same_text(blanks: Blanks, pool: Pool, name: str) -> Blanks:
+    """Return the text of a pool; refuse one that differs from that of the outputs."""
     part, number = "row" if isinstance(blanks, _TableBlanks) else "sentence", len(pool.unit_of_part)
     if blanks.n_parts != number:
         found = f"{blanks.n_parts} {part}s, but the outputs have {number}"
@@ -415,6 +383,7 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
             if own != their:
                 found = f"row {number} has {text.column} {own[:40]!r}, but {their[:40]!r}"
                 raise InputError(f"{found} in the outputs; expected the same order", name)
+    return blanks
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
@@ -426,7 +395,7 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
         codes, values = column_of(layout(source), -1)
         blank = [code for code, value in enumerate(values) if value == _BLANK.encode()]
         return int(np.isin(codes, blank).sum())
-    _, _, names, rows = _rows_of_table(source)
+    _, _, names, rows = rows_of_table(source)
     column = written.get("column")
     if column not in names:  # records may come back without the column
         return 0 if written.get("format") == "records" else len(rows)
@@ -450,14 +419,11 @@ class Annotated:
         meant = units.number[units.batch < batches]
         parts = pool.parts_of(meant)
         files: list[Any] = []
+        # a list of texts holds labels if the outputs came from Python, else files
+        of_files = design.task == "entities" or all(output.path for output in design.outputs)
         for given in annotated:
-            # a list of texts holds labels if the outputs came from Python, else files
             several = isinstance(given, (list, tuple)) and given and all(map(is_path, given))
-            are_files = several and (
-                design.task == "entities"
-                or any(isinstance(path, Path) for path in given)
-                or all(output.path for output in design.outputs)
-            )
+            are_files = several and (of_files or any(isinstance(path, Path) for path in given))
             files += given if are_files else [given]
         sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
         if not sides:
@@ -582,10 +548,9 @@ def _by_name(names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
         equal = len(drawn) - len(known)
         notes.append("the annotated units are not in the order in which they were drawn")
         if equal:
-            notes.append(
-                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them have the text of "
-                "another one: these are matched in order"
-            )
+            same = equal + sum(drawn.count(name) > 1 for name in known)
+            what = "of them have the text of another one: these are matched in order"
+            notes.append(f"{same} {what}")
     return np.split(places, np.cumsum([len(own) for own in names])[:-1]), notes
 
 

@@ -351,9 +351,8 @@ def _strata(survey: _Survey, scores: PoolScores) -> Iterator[EstimatedStratum]:
         mine = design.units.stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [system[mine].sum() for system in counts]
-        items, *right = (
-            float(n) / max(labelled, 1) for n in (tables[0].positives, *(t.tp for t in tables))
-        )
+        each = tables[0].positives, *(table.tp for table in tables)
+        items, *right = (float(number) / max(labelled, 1) for number in each)
         by_system = dict(zip(design.systems, right, strict=True))
         share = part / total if total > 0 else 0.0
         yield EstimatedStratum(own.name, own.size, labelled, items, by_system, share)

@@ -18,16 +18,7 @@ from probative.matching.matched import Matched, match_inputs, name_systems
 from probative.matching.outputs import check_reading, how_to_read, short_name
 from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
-from probative.reading.annotations import (
-    Labels,
-    Records,
-    RowIds,
-    Segmented,
-    Spans,
-    Tagged,
-    Text,
-    part_of,
-)
+from probative.reading.annotations import Labels, Records, RowIds, Segmented, Text, part_of
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.logs import Samples
 from probative.reading.records import on_same_documents
@@ -297,12 +288,7 @@ def read_pool(
 
 
 def read_again(
-    design: Design,
-    folder: Path | str = ".",
-    *,
-    outputs: Any = None,
-    judge: Any = None,
-    scores: Any = None,
+    design: Design, folder: Path, *, outputs: Any = None, judge: Any = None, scores: Any = None
 ) -> Pool:
     """Read the outputs of a design as they were read when it was made; refuse changed ones."""
     # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
@@ -323,8 +309,8 @@ def read_again(
 
 def n_parts(side: Any) -> int:
     """Return the number of parts as read (sentences, items)."""
-    if isinstance(side, (Tagged, Spans)):
-        return side.text.n_sentences
+    if side.task == "entities":
+        return int(side.text.n_sentences)
     if isinstance(side, Records) or side.units is None:
         return len(side)
     return int(side.units.max(initial=-1)) + 1
@@ -350,7 +336,7 @@ def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
         if side.keys is not None:
             yield "key", list(side.keys)
         return
-    text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
+    text = side.text if side.task == "entities" else side.aligned
     if isinstance(text, Text):
         words = [tuple(text.words(i)) for i in range(text.n_sentences)]
         if any(words):
@@ -386,11 +372,11 @@ def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     }
 
 
-def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
+def _same(source: SystemSource, given: Any, folder: Path) -> Any:
     """Return the input that a design names; refuse one that has changed."""
     if given is None and source.path is None:
         raise InputError(f"systems: {source.name!r} came from Python; expected it again")
-    data = Path(folder) / str(source.path) if given is None else given
+    data = folder / str(source.path) if given is None else given
     if given is None and not data.exists():
         where = f"{source.name!r} at its old place relative to the design"
         raise InputError(f"there is no such file; expected {where}", data)

@@ -169,10 +169,8 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     if evidence is not None:
         basis = expected.why
         spreads = (expected.spreads(units) for units in old.order)
-        looked_at = [
-            replace(stratum, spread=spread, beside=beside)
-            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
-        ]
+        both = zip(old.strata, spreads, strict=True)
+        looked_at = [replace(own, spread=spread, beside=more) for own, (spread, more) in both]
     keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)

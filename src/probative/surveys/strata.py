@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from probative._validation import Ints
     from probative.matching.matched import Matched
 
+    Numbers = Sequence[int]
     Units = NDArray[np.intp]
 
 
@@ -114,9 +115,8 @@ def _has_long_units(units: Units, pool: Pool, expected: Expected) -> bool:
     if pool.is_single or pool.doubt is not None or len(units) < _TIMES_LEAST_PER_STRATUM * LEAST:
         return False
     others = np.setdiff1d(np.arange(pool.n_units), units)
-    weight, other_weight = (
-        len(part) * expected.placing(part) if len(part) else 0 for part in (units, others)
-    )
+    weight = len(units) * expected.placing(units)
+    other_weight = len(others) * expected.placing(others) if len(others) else 0
     return weight > other_weight and bool(np.ptp(_number(pool)[0][units]))
 
 
@@ -204,11 +204,9 @@ def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]
             break
         keys = [layer.key for layer in layers]
         alone = [keys.count(key) == 1 for key in keys]
-        fitting = [
-            i
-            for i in range(len(layers) - 1)
-            if keys[i] == keys[i + 1] or (alone[i] and alone[i + 1])
-        ] or list(range(len(layers) - 1))
+        every = range(len(layers) - 1)
+        alike = [i for i in every if keys[i] == keys[i + 1] or (alone[i] and alone[i + 1])]
+        fitting = alike or every
         at = sizes.index(min(sizes))
         beside = [i for i in fitting if i in (at - 1, at)] if tiny else []
         at = min(beside or fitting, key=lambda i: (weights[i] + weights[i + 1], i))
@@ -232,18 +230,14 @@ def numbers_of(layers: Sequence[_Layer], expected: Expected, n: int) -> tuple[In
 
 
 def draw_numbers(
-    keys: Sequence[str],
-    sizes: Sequence[int],
-    spreads: Sequence[float],
-    n: int,
-    drawn: Sequence[int] | None = None,
+    keys: Sequence[str], sizes: Numbers, spreads: Sequence[float], n: int, drawn: Numbers = ()
 ) -> tuple[Ints, Ints]:
     """Return how many units to draw from each stratum in all, and how many at least."""
     # Strata that are mirror images get the same sampling rate, as nearly as integers allow, if that
     # raises the variance by at most a twentieth: the comparison of two systems then does not depend
     # on which is called A. `drawn` holds the units drawn before.
     size = np.asarray(sizes)
-    before = np.zeros(len(sizes), dtype=np.int64) if drawn is None else np.asarray(drawn)
+    before = np.asarray(drawn or [0] * len(sizes))
     least = np.maximum(before, np.minimum(min(LEAST, max(1, n // len(sizes))), size))
     if least.sum() > n:
         least = before
@@ -253,9 +247,8 @@ def draw_numbers(
         return best, least
     # the best numbers with equal rates in strata of the same key
     squares = size * np.asarray(spreads, dtype=np.float64) ** 2
-    together, summed, fewest = (
-        np.array([column[members].sum() for members in groups]) for column in (size, squares, least)
-    )
+    sums = [[own[members].sum() for members in groups] for own in (size, squares, least)]
+    together, summed, fewest = map(np.array, sums)
     # at one rate, the strata of a group have the variance of one stratum with this spread
     number = allocate(together, np.sqrt(summed / together), n, fewest)
     even = least.copy()
@@ -463,10 +456,8 @@ def evidence_of(
         if not len(in_pool):
             raise InputError(f"pilot: none of its {total} units is in the pool as a whole")
         if len(in_pool) < total:
-            notes.append(
-                f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
-                f"whole and are left out"
-            )
+            what = f"{total - len(in_pool)} of its {total} units are not in the pool as a whole"
+            notes.append(f"pilot: {what} and are left out")
         side, parts = part_of(side, places), in_pool
     return _Evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
 

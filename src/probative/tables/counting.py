@@ -228,17 +228,14 @@ class Tallied:
             raise InputError("by_unit: no column of units was counted; expected unit=")
         at = self._group(group)
         if (at, None) not in self._units and (at, self.positive) not in self._units:
-            raise InputError(
-                "group: units were counted in each group alone; expected overall=True for all"
-            )
+            problem = "group: units were counted in each group alone"
+            raise InputError(f"{problem}; expected overall=True for all")
         if (at, label) not in self._units and self.positive is not None:
-            raise InputError(
-                f"label: units were counted for {self.positive!r} alone; expected that"
-            )
+            problem = f"label: units were counted for {self.positive!r} alone"
+            raise InputError(f"{problem}; expected that")
         all_sums, all_numbers = self._units[at, self.positive]
         sums, number = self._units.get((at, label), (all_sums[:0], all_numbers[:0]))
-        # add the units without this label
-        others = int(all_numbers.sum() - number.sum())
+        others = int(all_numbers.sum() - number.sum())  # add the units without this label
         if others:
             sums = np.concatenate([sums, np.zeros((1, sums.shape[1]))])
             number = np.append(number, others)
@@ -365,25 +362,22 @@ class _Counted:
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) > 1:
             types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
-            self.notes.append(
-                f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
-            )
+            what = "labels of different types are compared by their texts"
+            self.notes.append(f"{what} ({types}): 1 is '1' is True")
         self.notes += self._strangers(codes[:, kept], number[kept])
 
     def _grouped(self, rows: dict[str, Sequence[Any]], kept: Mask) -> Ints:
         """Name the groups that have rows; return the group of every kept kind of row."""
-        every = group_keys(
-            rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
-        )
+        groups, size = list(self.asked.groups), len(rows[NUMBER])
+        every = group_keys(rows, groups, size, single=self.asked.single_by)
         keys = [key for key, own in zip(every, kept, strict=True) if own]
         self.groups = sort_groups(keys)
         number = {key: i for i, key in enumerate(self.groups)}
         without = any(k is None or (isinstance(k, tuple) and None in k) for k in self.groups)
         if self.asked.groups and without:
             listed = ", ".join(repr(name) for _, name in self.asked.groups.values())
-            self.notes.append(
-                f"{listed}: some rows have no value; they are a group of their own, None"
-            )
+            what = "some rows have no value; they are a group of their own, None"
+            self.notes.append(f"{listed}: {what}")
         return np.array([number[key] for key in keys], dtype=np.int64)
 
     def _without_gaps(self, codes: Ints, number: Array) -> Mask:
@@ -458,9 +452,8 @@ class _Counted:
         """Merge units that are nearly alike, because there are too many distinct ones."""
         systems = len(self.asked.systems)
         if systems > 2:
-            raise InputError(
-                f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
-            )
+            problem = f"unit: more than {_MOST_KINDS:,} kinds of units"
+            raise InputError(f"{problem}; expected one or two systems")
         for halvings in range(_MOST_HALVINGS + 1):
             rows = self._kinds_of_units(groups, positive, _FIRST_FINENESS / 2**halvings)
             if len(rows[NUMBER]) <= _MOST_KINDS:
@@ -470,11 +463,9 @@ class _Counted:
             problem = f"unit: more than {_MOST_KINDS:,} kinds of units, {what}"
             raise InputError(f"{problem}; expected fewer groups or classes")
         merged, lost = units_alike(rows, [*groups, *([] if positive else ["label"])], systems)
-        self.notes.append(
-            f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
-            f"totals and the exact test stay the same, the variance of the cases "
-            f"of units becomes up to {100 * lost:.2g} % smaller"
-        )
+        what = f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged"
+        effect = f"the variance of the cases of units becomes up to {100 * lost:.2g} % smaller"
+        self.notes.append(f"{what}; totals and the exact test stay the same, {effect}")
         return merged
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Named = dict[str, tuple[str, str]]  # parameter and column by safe name
     Rows = Mapping[str, Sequence[Any]]  # columns of the result of a query
+    Same = Callable[[int, int], nw.Expr]  # the condition that two sides return the same
 
 
 _T = TypeVar("_T", bound=Any)
@@ -118,11 +119,7 @@ def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
 
 
 def _summands(
-    frame: Frame,
-    keep: list[str],
-    sides: int,
-    same: Callable[[int, int], nw.Expr],
-    label: nw.Expr | None = None,
+    frame: Frame, keep: list[str], sides: int, same: Same, label: nw.Expr | None = None
 ) -> Frame:
     """Return what every row adds to the sums of its unit."""
     import narwhals as nw
@@ -427,10 +424,8 @@ def sql_text(value: str, kind: str, name: str) -> str:
         )
     elif kind in ("DOUBLE", "FLOAT"):
         whole = f"CAST(TRY_CAST({value} AS HUGEINT) AS VARCHAR)"
-        text = (
-            f"CASE WHEN NOT isfinite({value}) THEN NULL WHEN {value} = trunc({value}) "
-            f"THEN coalesce({whole}, {cast}) ELSE {cast} END"
-        )
+        finite = f"WHEN {value} = trunc({value}) THEN coalesce({whole}, {cast}) ELSE {cast}"
+        text = f"CASE WHEN NOT isfinite({value}) THEN NULL {finite} END"
     elif kind == "BOOLEAN":
         text = f"CAST(CAST({value} AS INTEGER) AS VARCHAR)"
     elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
@@ -462,16 +457,15 @@ def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bo
     columns = ", ".join(names)
     cells = count_cells(opened(database.sql(rows)), names, "u" if has_unit else None)
     lost = f"{NUMBER} - {HELD}" if has_unit else "0"
-    database.execute(
-        # a fixed order: samples must not depend on which thread was faster
-        f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
-        f"- 1 AS code, {columns}, {NUMBER}, {lost} AS lost FROM ({nw.to_native(cells).sql_query()})"
-    )
+    # a fixed order: samples must not depend on which thread was faster
+    code = f"row_number() OVER (ORDER BY {columns}) - 1 AS code"
+    asked = f"SELECT {code}, {columns}, {NUMBER}, {lost} AS lost"
+    rows_of = f"FROM ({nw.to_native(cells).sql_query()})"
+    database.execute(f"CREATE OR REPLACE TEMP TABLE kinds AS {asked} {rows_of}")
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST_KINDS:
-        raise NeedsRowsError(
-            f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
-        )
+        most = f"more than labels have (at most {_MOST_KINDS:,})"
+        raise NeedsRowsError(f"there are {size:,} different rows, {most}")
     ordered = f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
     found: Any = database.execute(ordered).fetchall()
     number, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
@@ -488,19 +482,17 @@ def _count_kinds_of_units(database: Connection, rows: str, n_columns: int, kinds
     size = len(kinds.number)
     if size <= _MOST_KINDS_AS_COLUMNS:
         each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
-        statement = (
-            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
-            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
-        )
+        by_unit = f"SELECT {each} FROM ({coded}) GROUP BY u"
+        columns = "COLUMNS('^n[0-9]+$'), count(*) AS number"
+        statement = f"SELECT {columns} FROM ({by_unit}) GROUP BY ALL ORDER BY ALL"
         found = database.execute(statement).fetchnumpy()
         units = np.asarray(found["number"], np.int64)
         table = np.stack([np.asarray(found[f"n{code}"], np.int64) for code in range(size)], axis=1)
         unit, row = np.nonzero(table)
         return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
-    statement = (
-        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
-        f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
-    )
+    counted = f"SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code"
+    by_unit = f"SELECT list((code, n) ORDER BY code) AS own FROM ({counted}) GROUP BY u"
+    statement = f"SELECT own, count(*) AS number FROM ({by_unit}) GROUP BY own"
     found = database.execute(
         f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
         f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"

@@ -137,9 +137,8 @@ def sum_table(
             raise InputError(f"scores: no row has a number in each of the columns {listed}")
     empty = int(table[0, [value is None for value in units["u"]]].sum())
     if empty:
-        raise InputError(
-            f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows; expected units"
-        )
+        problem = f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows"
+        raise InputError(f"{problem}; expected units")
     least = most = None
     if range_ is not None:
         import narwhals as nw
@@ -216,9 +215,8 @@ def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     schema = frame.collect_schema()
     for safe, (parameter, name) in columns.items():
         if not (schema[safe].is_numeric() or schema[safe] == nw.Boolean):
-            raise InputError(
-                f"{parameter}: column {name!r} holds {shown(schema[safe])}; expected numbers"
-            )
+            held = f"column {name!r} holds {shown(schema[safe])}"
+            raise InputError(f"{parameter}: {held}; expected numbers")
     others = [nw.col(safe).cast(nw.Float64) for safe in columns if schema[safe] != nw.Float64]
     return frame.with_columns(*others) if others else frame
 

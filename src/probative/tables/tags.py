@@ -244,9 +244,8 @@ def _mapped(source: Frame, counter: TagCounter) -> Frame:
         fields += [StructField(name, LongType()) for name in counter.statistics]
         return opened(native.mapInArrow(counter.map_batches, StructType(fields)))
     if kind.is_dask():
-        meta = native._meta[list(counter.keep)].assign(
-            **{name: np.zeros(0, dtype=np.int64) for name in counter.statistics}
-        )
+        none = dict.fromkeys(counter.statistics, np.zeros(0, dtype=np.int64))
+        meta = native._meta[list(counter.keep)].assign(**none)
         return opened(native.map_partitions(counter, meta=meta))
     if kind.is_pandas():
         return opened(counter(native))
