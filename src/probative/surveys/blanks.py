@@ -192,16 +192,8 @@ def _open_table(opened: Input, pool: Pool, keep: Keep) -> _TableBlanks:
         part_of_row = side.text.sentence
     elif len(rows) == len(side):
         part_of_row = side.units
-    return _TableBlanks(
-        kind,
-        "table",
-        kept,
-        rows,
-        "tag" if pool.task == "entities" else "label",
-        part_of_row,
-        delimiter,
-        notes=() if tells else (note,),
-    )
+    answer, notes = ("tag" if pool.task == "entities" else "label"), (() if tells else (note,))
+    return _TableBlanks(kind, "table", kept, rows, answer, part_of_row, delimiter, notes=notes)
 
 
 def _is_text(name: str) -> bool:

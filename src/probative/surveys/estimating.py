@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from probative._validation import (
-    Input,
-    Systems,
-    flag,
-    fraction,
-    open_probability,
-    positive,
-    random_generator,
-)
+from probative._validation import Input, Systems, flag, fraction, open_probability, positive
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
@@ -87,14 +79,9 @@ class _Survey:
         known = self.answers.counts[0]
         if not single or self.pool.judged is not None or known.tn is None:
             return None
-        return ItemStrata.of_items(
-            self.design.stratum_of,
-            self.pool.returned > 0,
-            self.design.units.number,
-            known.tp + known.fn,
-            self.pool.probability,
-            finite=not self.options.population,
-        )
+        which = self.design.stratum_of, self.pool.returned > 0, self.design.units.number
+        positives, is_finite = known.tp + known.fn, not self.options.population
+        return ItemStrata.of_items(*which, positives, self.pool.probability, finite=is_finite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +278,8 @@ def estimate(
     projected = {name: PoolScore(name, survey) for name in (*shown_metrics, *compared)}
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
-    choices = Choices(pool.unit, options.level, options.rope, Comparison.power, random_generator(0))
+    rng, power = np.random.default_rng(0), Comparison.power
+    choices = Choices(pool.unit, options.level, options.rope, power, rng)
     gaps: list[Any] = []
     for name in compared:  # each system with the first
         pairs = [(0, k) for k in everyone[1:]]

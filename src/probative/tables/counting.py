@@ -342,11 +342,9 @@ class _Counted:
         named = asked.labels.items()
         self.columns = {safe: LabelColumn.of(*own, values[safe]) for safe, own in named}
         gold = self.columns["g"]
-        refuse_continuous(
-            [value for value, text in gold.texts.items() if text is not None],
-            lambda text: InputError(f"gold: column {gold.name!r} {text}"),
-            int(number.sum()),
-        )
+        held = [value for value, text in gold.texts.items() if text is not None]
+        name, total = f"gold: column {gold.name!r}", int(number.sum())
+        refuse_continuous(held, lambda text: InputError(f"{name} {text}"), total)
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
         columns = self.columns.items()
@@ -633,16 +631,8 @@ def tally(
     if range is not None:
         raise InputError("range: is that of graded scores; expected scores=")
     named, parameters = _systems(pred, a, b, systems)
-    table = count_table(
-        frame,
-        gold=gold,
-        systems=named,
-        by=by,
-        unit=unit,
-        positive=positive,
-        on_null=on_null,
-        parameters=parameters,
-    )
+    which: Any = {"positive": positive, "on_null": on_null, "parameters": parameters}
+    table = count_table(frame, gold=gold, systems=named, by=by, unit=unit, **which)
     for note in table.notes:
         warnings.warn(TallyWarning(note), stacklevel=2)
     if systems is not None:
