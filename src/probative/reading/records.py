@@ -534,8 +534,8 @@ def join_record(gold: Records, system: Records) -> Records:
     if extra:
         named = some_of([system.keys[i].replace(KEY_BORDER, ", ") for i in extra])
         problem = f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named})"
-        expected, line = "expected the documents of gold", system.line_of(extra[0])
-        raise InputError(f"{problem}; {expected}", system.name, line)
+        line = system.line_of(extra[0])
+        raise InputError(f"{problem}; expected the documents of gold", system.name, line)
     joined = system.at([number.get(key) for key in gold.keys])
     # outputs that cannot be read and do not show their document are those of missing ones
     stray = dict(zip(sorted(joined.missing), system.stray, strict=False))

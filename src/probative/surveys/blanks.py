@@ -192,7 +192,8 @@ def _open_table(opened: Input, pool: Pool, keep: Keep) -> _TableBlanks:
         part_of_row = side.text.sentence
     elif len(rows) == len(side):
         part_of_row = side.units
-    answer, notes = ("tag" if pool.task == "entities" else "label"), (() if tells else (note,))
+    answer = "tag" if pool.task == "entities" else "label"
+    notes = () if tells else (note,)
     return _TableBlanks(kind, "table", kept, rows, answer, part_of_row, delimiter, notes=notes)
 
 
@@ -518,11 +519,13 @@ def _find(sides: Sequence[Any], pool: Pool, parts: Ints, design: Design) -> Foun
 
 def _by_name(names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool) -> Found:
     """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
-    known, every = set(drawn), [name for own in names for name in own]
+    known = set(drawn)
+    every = [name for own in names for name in own]
     places = places_of_names(drawn, np.arange(len(drawn)), every)
     without = [every[at] for at in np.flatnonzero(places < 0)]
     strange = [name for name in without if name not in known]
-    twice, missing = len(without) - len(strange), np.setdiff1d(np.arange(len(drawn)), places)
+    twice = len(without) - len(strange)
+    missing = np.setdiff1d(np.arange(len(drawn)), places)
     what, wrong = _part(pool), []
     if len(missing):
         late = ", ".join(str(n + 1) for n in np.unique(batch[missing]))

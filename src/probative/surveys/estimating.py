@@ -278,8 +278,8 @@ def estimate(
     projected = {name: PoolScore(name, survey) for name in (*shown_metrics, *compared)}
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
-    rng, power = np.random.default_rng(0), Comparison.power
-    choices = Choices(pool.unit, options.level, options.rope, power, rng)
+    rng = np.random.default_rng(0)
+    choices = Choices(pool.unit, options.level, options.rope, Comparison.power, rng)
     gaps: list[Any] = []
     for name in compared:  # each system with the first
         pairs = [(0, k) for k in everyone[1:]]

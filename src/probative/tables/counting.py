@@ -343,8 +343,8 @@ class _Counted:
         self.columns = {safe: LabelColumn.of(*own, values[safe]) for safe, own in named}
         gold = self.columns["g"]
         held = [value for value, text in gold.texts.items() if text is not None]
-        name, total = f"gold: column {gold.name!r}", int(number.sum())
-        refuse_continuous(held, lambda text: InputError(f"{name} {text}"), total)
+        name = f"gold: column {gold.name!r}"
+        refuse_continuous(held, lambda text: InputError(f"{name} {text}"), int(number.sum()))
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
         columns = self.columns.items()
