@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ import probative as pv
 from probative.errors import InputError
 from probative.matching.labels import match_labels, positive_class
 from probative.matching.spans import match_spans, overlaps
-from probative.reading.annotations import labels_from_array, spans_from_sets
+from probative.reading.annotations import labels_from_array, spans_from_sets, units_of
 from probative.reading.table_sides import label_sets
 
 span = st.tuples(st.integers(0, 4), st.integers(5, 8), st.sampled_from("ABC"))
@@ -121,7 +122,8 @@ def test_labels_equal_from_labels(sides):
 
 def test_labels_by_unit():
     units = ["d2", "d1", "d2", "d1"]
-    gold = labels_from_array("gold", [1, 1, 0, 0], units)
+    own = units_of("gold", units, 4)
+    gold = replace(labels_from_array("gold", [1, 1, 0, 0]), units=own)
     a = labels_from_array("a", [1, 0, 1, 0])
     b = labels_from_array("b", [1, 1, 0, 0])
     items = match_labels(gold, a, b, positive="1")

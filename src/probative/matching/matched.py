@@ -62,10 +62,11 @@ from probative.reading.annotations import (
     Text,
     coded,
     items_at,
+    without_left_out_texts,
 )
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
-from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
+from probative.reading.rows import name_numbers, without_ignored_tokens
 from probative.reading.runs import Runs
 from probative.reading.source import is_small_text, refuse_repeats
 from probative.reading.table_sides import refuse_answer_again

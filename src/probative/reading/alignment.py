@@ -72,19 +72,15 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         raise _other_token(gold, other, first, at)
     own, right = (w if isinstance(w, str) else " ".join(w) for w in (given, expected))
     here, there = where_they_differ(own, right)
-    raise InputError(
-        f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
-        f"(align_by='position' accepts others)",
-        other.name,
-        other.line_of(first),
-    )
+    problem = f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text"
+    accepted = "(align_by='position' accepts others)"
+    raise InputError(f"{problem} {accepted}", other.name, other.line_of(first))
 
 
 def _other_token(gold: Text, other: Text, sentence: int, at: int) -> InputError:
     """Return an error at the first token of a sentence that differs, which shows both."""
-    expected, given = (
-        words[at] if at < len(words := text.words(sentence)) else None for text in (gold, other)
-    )
+    both = [text.words(sentence) for text in (gold, other)]
+    expected, given = (words[at] if at < len(words) else None for words in both)
     there = _place(gold, sentence, at)
     if given is None or expected is None:
         shown, _ = where_they_differ(str(given if expected is None else expected), "")
@@ -123,15 +119,11 @@ def align_rows(
         return (f"{name}: {what}; they are matched by position",)
     row = int(different[0])
     here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
-    known = sorted(theirs.names) == sorted(mine.names)
-    why = "the same in another order" if known else "others"
-    raise InputError(
-        f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
-        f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
-        f"order of gold, or key={column!r}, which joins them (align_by='position' matches rows by "
-        "position)",
-        other.name,
-    )
+    why = "the same in another order" if sorted(theirs.names) == sorted(mine.names) else "others"
+    problem = f"row {row + 1} is {here[:40]!r}, but {there[:40]!r} in {gold.name}"
+    ways = f"or key={column!r}, which joins them (align_by='position' matches rows by position)"
+    expected = f"({number} rows differ: {why}); expected the rows in the order of gold, {ways}"
+    raise InputError(f"rows do not match by column {column!r}: {problem} {expected}", other.name)
 
 
 # --- The ids by which rows of several tables are joined

@@ -29,8 +29,7 @@ TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's colum
 def coded(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     """Return one code per text, and the distinct texts in their order."""
     names = tuple(sorted(set(texts)))
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[text] for text in texts], dtype=np.int32), names
+    return codes_in(names, texts), names
 
 
 def codes_in(names: Sequence[str], others: Sequence[str]) -> Ints:
@@ -74,9 +73,7 @@ class Text:
 
     name: str
     first: NDArray[Any]  # the first token of every sentence, and the number of tokens at the end
-    row: Ints | None = (
-        None  # the line of every token (without tokens, sentence) in the file, from 0
-    )
+    row: Ints | None = None  # the line of every token (or sentence) in the file, from 0
     document: Ints | None = None  # number of every sentence's document; None if none are marked
     document_lines: int = 0  # number of ``-DOCSTART-`` lines
     source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
@@ -299,9 +296,7 @@ class Repeats:
         number = self.number if units is None else self.number[units]
         return number if self.times is None else number * self.times
 
-    def one_by_one(
-        self, units: Ints | None, *, by_unit: bool
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def one_by_one(self, units: Ints | None, *, by_unit: bool) -> tuple[Places, Any]:
         """Return one entry per original row: its distinct row, and its unit if ``by_unit``."""
         every = self.of_rows(units)
         total = int(every.sum())
@@ -415,9 +410,8 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
         return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
         first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
-        own = ranges(first, places)
         sentence = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
-        moved = _at(side, own, "start", "end", "label", "shape")
+        moved = _at(side, ranges(first, places), "start", "end", "label", "shape")
         return replace(side, sentence=sentence, text=_text_part(side.text, places), **moved)
     if isinstance(side, Records):
         return side.at(places.tolist())
@@ -426,8 +420,7 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
-    items = order[ranges(first, places)]
-    return items_at(side, items, units, places)
+    return items_at(side, order[ranges(first, places)], units, places)
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:
@@ -500,6 +493,26 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
     return replace(side, item=new, codes=side.codes[kept], n_items=len(items), **shared)
 
 
+def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
+    """Remove the texts that one side marks as left out from all sides; return a note."""
+    masks = [side.text.left_out for side in sides if side.text.left_out is not None]
+    if not any(mask.any() for mask in masks):
+        return list(sides), ()
+    number = max(side.n_sentences for side in sides)
+    full = [mask for mask in masks if len(mask) == number]
+    out = np.any(full or [np.zeros(number, bool)], axis=0)
+    rest = number - int(out.sum())
+    if not rest:
+        raise InputError("no text has gold; expected at least one", sides[0].text.name)
+    # a shorter side should have only the remaining texts; the alignment checks it
+    kept = []
+    for side in sides:
+        part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
+        text = part.text if part is side else replace(part.text, left_out=None)
+        kept.append(replace(part, text=text))
+    return kept, (f"{number - rest} of {number} texts are left out, as they were not accepted",)
+
+
 def offsets(lengths: Any, kind: type = np.int64) -> NDArray[Any]:
     """Return where consecutive pieces of these lengths begin, and where the last one ends."""
     first: NDArray[Any] = np.zeros(len(lengths) + 1, dtype=kind)
@@ -556,9 +569,7 @@ def spans_from_sets(
     return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes=notes)
 
 
-def labels_from_array(
-    name: str, values: Any, units: Any = None, *, continuous: bool = True
-) -> Labels:
+def labels_from_array(name: str, values: Any, *, continuous: bool = True) -> Labels:
     """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
 
     def error(text: str) -> InputError:
@@ -570,9 +581,7 @@ def labels_from_array(
     codes, distinct = factorise_labels(items, error)
     if not continuous:
         refuse_continuous(distinct, error, len(items))
-    codes, names = named(codes, distinct, error)
-    own = None if units is None else units_of(name, units, len(items))
-    return Labels(name, codes, names, units=own)
+    return Labels(name, *named(codes, distinct, error))
 
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:

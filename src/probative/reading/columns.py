@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-# A tag of any scheme.
-TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
+TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)  # A tag of any scheme.
 # A tag in another notation: b-per, B_PER, PER-B.
 ODD_TAG = re.compile(r"[biesmlu]-.+|[BIESMLUbiesmlu]_.+|.+[-_][BIESMLU]", re.DOTALL)
 _NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")
@@ -54,8 +53,7 @@ class Layout:
 def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
     """Find tokens, sentences and documents; ``#`` always starts a comment in numbered files."""
     table = split(source)
-    array = np.frombuffer(source.data, np.uint8)
-    opening = array.take(table.begin, mode="clip")
+    opening = np.frombuffer(source.data, np.uint8).take(table.begin, mode="clip")
     hashed = np.flatnonzero(opening == ord("#"))  # no empty lines
     filled = np.flatnonzero(table.width).astype(np.int32)
     content = np.delete(filled, np.searchsorted(filled, hashed)) if len(hashed) else filled
@@ -107,8 +105,7 @@ def _numbering(table: Table, rows: Ints) -> Ints | None:
         return None
     codes, values = distinct(table.source, start, end)
     matches = [_NUMBER.fullmatch(value) for value in values]
-    opening = values[codes[0]]
-    if not all(matches) or not opening.startswith((b"1", b"0.1")):
+    if not all(matches) or not values[codes[0]].startswith((b"1", b"0.1")):
         return None
     kind = {None: 0, b"-": 1, b".": 2}
     return np.array([kind[m.group(1)] for m in matches if m], dtype=np.int32)[codes]

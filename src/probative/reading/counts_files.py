@@ -16,14 +16,11 @@ from probative.reading.source import Source, load
 from probative.reading.tables import delimited_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    # rows with their line numbers
-    Rows = list[tuple[int, dict[str, Any]]]
+    Rows = list[tuple[int, dict[str, Any]]]  # rows with their line numbers
 
-# largest size of a file of counts, in bytes
-_LIMIT = 1 << 26
-
+_LIMIT = 1 << 26  # largest size of a file of counts, in bytes
 _NEEDED = ("tp", "fp", "fn")
 _KNOWN = (*_NEEDED, "tn", "model", "run")
 # usual names of a column of units
@@ -103,11 +100,8 @@ def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
             return column
         if is_named and strange is None:
             unit = sorted(set(units[0]) ^ set(units[odd]))[0]
-            strange = InputError(
-                f"{column} {unit!r} occurs in only one of two systems; expected the same units in "
-                "all",
-                tables[odd][0],
-            )
+            problem = f"{column} {unit!r} occurs in only one of two systems"
+            strange = InputError(f"{problem}; expected the same units in all", tables[odd][0])
     if strange is not None:
         raise strange
     return None
@@ -144,18 +138,13 @@ def _json_rows(source: Source) -> Rows:
     try:
         whole = json.loads(source.data)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        expected, lines = (
-            "expected a list of objects, or one object per line",
-            source.filled_lines(),
-        )
-        rows: Iterable[tuple[int, Any]] = (
-            (n, source.json_value(n, line, expected)) for n, line in lines
-        )
+        expected = "expected a list of objects, or one object per line"
+        rows = [(n, source.json_value(n, line, expected)) for n, line in source.filled_lines()]
     else:
         if isinstance(whole, dict):
             lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
             whole = lists[0] if lists else [whole]
-        rows = ((1, row) for row in whole)
+        rows = [(1, row) for row in whole]
     return [(line, _check_object(source, row, line)) for line, row in rows]
 
 
@@ -173,8 +162,7 @@ def _check_columns(source: Source, names: list[str], line: int) -> None:
     missing = [name for name in _NEEDED if name not in names]
     if missing:
         problem = f"no column {missing[0]!r} among {', '.join(names)[:80]!r}"
-        near = suggestion(missing[0], names)
-        raise source.error(f"{problem}; expected tp, fp, fn{near}", line)
+        raise source.error(f"{problem}; expected tp, fp, fn{suggestion(missing[0], names)}", line)
     twice = next((name for name in _KNOWN if names.count(name) > 1), None)
     if twice is not None:
         raise source.error(f"{names.count(twice)} columns {twice!r}; expected one", line)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
-import io
 import json
 import os
 import re
@@ -39,6 +38,7 @@ from probative.reading.tables import (
     Cells,
     Wanted,
     choose_columns,
+    delimited_rows,
     dialect_of,
     objects_of,
     refuse_records,
@@ -50,7 +50,7 @@ from probative.tables.query import sql_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
 
 _MEMORY_LIMIT = "1GB"
@@ -77,9 +77,7 @@ def literal_path(path: str | Path) -> str:
     return literal(glob.escape(os.path.abspath(path)))  # noqa: PTH100  # keeps symbolic links
 
 
-def lock(
-    database: duckdb.DuckDBPyConnection, paths: Iterable[Path], attached: Iterable[Path] = ()
-) -> None:
+def lock(database: Connection, paths: Iterable[Path], attached: Iterable[Path] = ()) -> None:
     """Restrict a database to these files, permanently."""
     # A path with pattern characters needs access to a folder, because DuckDB searches it. The paths
     # of ``attached`` databases are never treated as patterns.
@@ -109,7 +107,7 @@ def check_memory_limit(value: Any) -> str:
 
 
 @contextmanager
-def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connected(memory_limit: str | None = None) -> Iterator[Connection]:
     """Yield an empty database in memory, with a temporary folder for what exceeds the limit."""
     import duckdb
 
@@ -132,7 +130,7 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
+def folder_of(database: Connection) -> Path:
     """Return the temporary folder of a database that `connected` made."""
     ((place,),) = database.execute("SELECT current_setting('temp_directory')").fetchall()
     return Path(place).parent
@@ -166,7 +164,7 @@ def telling(tell: Callable[[float], None]) -> Iterator[None]:
 
 
 @contextmanager
-def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def watched(database: Connection) -> Iterator[None]:
     """Report the progress of the query that a database runs, if `telling` is active."""
     tell = _tell.get()
     if tell is None:
@@ -190,9 +188,7 @@ def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
 # --- Parquet files: column names and types
 
 
-def columns_of_file(
-    database: duckdb.DuckDBPyConnection, path: Path
-) -> list[tuple[str, tuple[str, ...]]]:
+def columns_of_file(database: Connection, path: Path) -> list[tuple[str, tuple[str, ...]]]:
     """Return the columns of a file by their names in it, each with its types."""
     # DuckDB itself would rename a second column of the same name
     query = (
@@ -211,9 +207,7 @@ def columns_of_file(
     return columns
 
 
-def check_types(
-    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
-) -> TableFiles:
+def check_types(database: Connection, files: TableFiles, columns: Sequence[str]) -> TableFiles:
     """Return the table with the columns of each file; refuse columns whose type varies."""
     # the engine would convert the numbers of one file to the type of another: 0.5 would become 0
     of_files = [columns_of_file(database, path) for path in files.paths]
@@ -255,11 +249,8 @@ def parquet_rows(
         some = "" if most is None else f" LIMIT {most}"
         asked = f"SELECT {', '.join(chosen) or 'NULL'} FROM source ORDER BY place{some}"
         rows = database.execute(asked).fetchall()
-        metadata = database.execute(
-            f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)}) "
-            f"WHERE decode(key) = ?",
-            [_METADATA],
-        ).fetchall()
+        held = f"SELECT decode(value) FROM parquet_kv_metadata({literal_path(place)})"
+        metadata = database.execute(f"{held} WHERE decode(key) = ?", [_METADATA]).fetchall()
     records = [dict(zip(chosen.values(), row, strict=False)) for row in rows]
     return records, metadata[0][0] if metadata else None
 
@@ -276,10 +267,9 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
         read = {}
         for name in asked:
             column = f"c{there.index(name)}"
-            database.execute(
-                f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
-                f"FROM (SELECT DISTINCT {column} AS v FROM source)"
-            )
+            distinct = f"SELECT DISTINCT {column} AS v FROM source"
+            numbered = f"SELECT v, row_number() OVER () - 1 AS code FROM ({distinct})"
+            database.execute(f"CREATE OR REPLACE TABLE names AS {numbered}")
             values = database.execute("SELECT v FROM names ORDER BY code").fetchall()
             joined = f"source JOIN names ON {column} IS NOT DISTINCT FROM v"
             found = database.execute(f"SELECT code FROM {joined} ORDER BY place").fetchnumpy()
@@ -289,9 +279,7 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
 
 
 @contextmanager
-def _opened_parquet(
-    source: Source,
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[tuple[str, str]]]]:
+def _opened_parquet(source: Source) -> Iterator[tuple[Connection, Path, list[tuple[str, str]]]]:
     """Yield a connection with the view `source`, the path of the file, and the columns' types."""
     # In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
     # names. Data from a pipe are written to a temporary file.
@@ -307,17 +295,15 @@ def _opened_parquet(
             lock(database, [place])
             names = [name for name, _ in columns_of_file(database, place)]
             columns = ", ".join(f"c{number}" for number in range(len(names)))
-            database.execute(
-                f"CREATE VIEW source AS SELECT {columns}, row_number() OVER () AS place FROM "
-                f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
-            )
+            rows = f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
+            placed = f"SELECT {columns}, row_number() OVER () AS place FROM {rows}"
+            database.execute(f"CREATE VIEW source AS {placed}")
             if source.limit is not None:
                 # a value of a million rows takes a few bytes here, but memory for every row
-                ((size,),) = database.execute(
-                    f"SELECT sum(greatest(total_uncompressed_size, {_BYTES_PER_CELL} * "
-                    f"greatest(num_values, row_group_num_rows))) "
-                    f"FROM parquet_metadata({literal_path(place)})"
-                ).fetchall()
+                cells = f"{_BYTES_PER_CELL} * greatest(num_values, row_group_num_rows)"
+                asked = f"SELECT sum(greatest(total_uncompressed_size, {cells}))"
+                held = f"parquet_metadata({literal_path(place)})"
+                ((size,),) = database.execute(f"{asked} FROM {held}").fetchall()
                 source.refuse_unpacking(int(size or 0))
             described = database.execute("DESCRIBE source").fetchall()  # the last one is `place`
             yield database, place, [(n, row[1]) for n, row in zip(names, described, strict=False)]
@@ -379,8 +365,7 @@ class TableFiles:
 
     def value(self, column: str, value: Any) -> Any:
         """Convert a value of the engine to a Python value."""
-        is_json = value is not None and self.types[column] == "JSON"
-        return json.loads(value) if is_json else value
+        return json.loads(value) if value is not None and self.types[column] == "JSON" else value
 
     def scan(self, asked: Sequence[str]) -> str:
         """Return what stands after FROM to read these columns, under the names of `called`."""
@@ -408,10 +393,8 @@ class TableFiles:
         own = [name for name in columns if name not in self.partitions]
         whole = len({name.casefold() for name in own}) < len(own)
         kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in ([_PLACE] if whole else own))
-        settings = (
-            f"format='newline_delimited', records='{str(not whole).lower()}', columns={{{kinds}}}, "
-            f"maximum_object_size={_LONGEST_LINE}"
-        )
+        form = f"format='newline_delimited', records='{str(not whole).lower()}'"
+        settings = f"{form}, columns={{{kinds}}}, maximum_object_size={_LONGEST_LINE}"
         rows = self._read("read_json", self.paths, settings)
         return self._select(columns, _of_object if whole else identifier, rows)
 
@@ -469,11 +452,7 @@ def is_path_of_table(data: Any) -> bool:
 
 
 def find_tables(
-    word: str | Path,
-    *,
-    comments: bool = False,
-    header: bool | None = None,
-    table: str | None = None,
+    word: object, *, comments: bool = False, header: bool | None = None, table: str | None = None
 ) -> TableFiles | None:
     """Return the table of a file, a folder or a pattern; None if the engine cannot read it."""
     name = str(word)
@@ -590,7 +569,7 @@ def head_of(path: Path, name: str) -> Source:
         data = data[: data.rfind(b"\n") + 1] or data
     if not data.strip():
         raise InputError("is empty; expected at least one line", name)
-    return Source(name, data)
+    return Source(name, data.decode("utf-8", "replace").encode())
 
 
 def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
@@ -605,12 +584,7 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
     kind, dialect = dialect_of(heads[0], comments=files.comments)
     headers: tuple[tuple[str, ...], ...] = ()
     for head in heads:
-        lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
-        kept = (line for line in lines if not (files.comments and line.startswith("#")))
-        try:
-            row = next((row for row in csv.reader(kept, **dialect) if row), [])
-        except csv.Error as error:
-            raise head.error(f"{error}; expected a table", 1) from None
+        _, row = next(delimited_rows(head, kind, dialect, comments=files.comments), (0, []))
         if header is False:
             row = [f"column {number + 1}" for number in range(len(row))]
         headers += (tuple(row),)

@@ -38,15 +38,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.labels import factorise_each
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Origin,
-    Records,
-    Segmented,
-    Spans,
-    Tagged,
-)
+from probative.reading.annotations import Origin
 from probative.reading.columns import ODD_TAG, TAG, Layout, are_tags, column_of, layout, read_tags
 from probative.reading.fields import split, values_at
 from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
@@ -65,6 +57,7 @@ from probative.reading.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Tagged
     from probative.reading.logs import Samples
 
     Annotations: TypeAlias = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
@@ -525,8 +518,7 @@ FORMATS: dict[str, _Format] = {
 # --- Opening a file: it is read once and recognised from its content
 
 TASKS = ("entities", "segmentation", "labels", "samples", "records")
-# what is no text, and the formats that it may be read in
-_BINARY = {
+_BINARY = {  # what is no text, and the formats that it may be read in
     "folder": ("a folder", "brat", "records"),
     "docbin": ("a file of spaCy", "docbin"),
     "zip": ("a zip archive", "log"),

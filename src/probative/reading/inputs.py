@@ -39,7 +39,7 @@ from probative.reading.rows import (
 from probative.reading.table_sides import label_sets, label_texts, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from probative.reading.formats import Annotations, Options, Pair
+    from probative.reading.formats import Annotations, Column, Options, Pair
 
 
 def is_path(data: Any) -> bool:
@@ -205,10 +205,9 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
         return options
     example = next((text for sentence in first for text in sentence), "")
     why = "are the same lists" if same_text else "differ in their characters"
-    raise InputError(
-        f"gold: lists of texts such as {shown(example)} could be words or labels, and all sides "
-        f"{why}; expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
-    )
+    problem = f"gold: lists of texts such as {shown(example)} could be words or labels"
+    expected = "expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
+    raise InputError(f"{problem}, and all sides {why}; {expected}")
 
 
 def _texts_of(side: list[Any]) -> set[str] | None:
@@ -235,10 +234,9 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
     if all(other == letters for other in theirs):
-        raise InputError(
-            f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
-            "differ only in spaces; expected task='segmentation' or task='labels'"
-        )
+        problem = f"gold: texts such as {shown(gold[0])} could be sentences or labels"
+        expected = "expected task='segmentation' or task='labels'"
+        raise InputError(f"{problem}, and all sides differ only in spaces; {expected}")
 
 
 def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
@@ -295,9 +293,7 @@ def is_series(data: Any) -> bool:
     return hasattr(data, "to_numpy") or hasattr(data, "__array__")
 
 
-def both_of(
-    data: Any, options: Options, gold: int | str | None, columns: Sequence[int | str]
-) -> Pair:
+def both_of(data: Any, options: Options, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read gold and the systems from one file or data frame; return them and the systems' names."""
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)

@@ -62,6 +62,9 @@ if TYPE_CHECKING:
 
     from probative.options import ReadingOptions
 
+    Names = Sequence[str | None]
+    Tables = Sequence[TableFiles]
+
 
 # --- Tables of databases
 # DuckDB databases are attached; SQLite tables are copied in batches. This process reads only stored
@@ -79,7 +82,7 @@ _COMPUTE = (
 )
 
 
-def _seconds(tables: Sequence[TableFiles]) -> int | None:
+def _seconds(tables: Tables) -> int | None:
     """Return the time limit for these tables in seconds; None if none is in a database."""
     if not any(files.kind in DATABASES for files in tables):
         return None
@@ -268,8 +271,7 @@ def _read_sqlite(database: Connection, files: TableFiles, name: str, called: str
 def _json(value: Any) -> str | None:
     if is_missing(value):
         return None
-    text = value.decode() if isinstance(value, bytes) else value
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(value.decode() if isinstance(value, bytes) else value, ensure_ascii=False)
 
 
 # --- Columns of tables that the engine counts
@@ -285,17 +287,16 @@ def _given(*columns: str | None) -> list[str]:
 
 @contextmanager
 def _opened(
-    tables: Sequence[TableFiles], memory_limit: str | None
+    tables: Tables, memory_limit: str | None
 ) -> Iterator[tuple[Connection, list[TableFiles]]]:
     """Yield a connection that sees these tables, and the tables under their names there."""
     import duckdb
 
     with connected(memory_limit) as database:
-        folder = folder_of(database)
         attached, most = list(tables), _seconds(tables)
         stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
         databases = [i for i, files in enumerate(tables) if files.kind in DATABASES]
-        copies = {i: folder / f"table_{i}" for i in databases}
+        copies = {i: folder_of(database) / f"table_{i}" for i in databases}
         try:
             lock(database, stored, [p for i in copies for p in _files_of(tables[i], copies[i])])
             with _limited(database, most):
@@ -375,9 +376,7 @@ _LINE = re.compile(r"Line: (\d+)")
 _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 
 
-def _explain(
-    error: Exception, tables: Sequence[TableFiles], memory_limit: str | None = None
-) -> InputError:
+def _explain(error: Exception, tables: Tables, memory_limit: str | None = None) -> InputError:
     """Turn an error of the engine into one line that names the file."""
     message = str(error).strip()
     # the table and the file that it names; the first table if neither
@@ -489,7 +488,14 @@ def _large_table(
     if not (asked or is_many(path) or _is_large(Path(path))):
         return None
     files = find_tables(path, comments=options.comments, header=options.header, table=choices.table)
-    why = _needs_rows(options)
+    refused = {
+        f"task={options.task!r}": options.task not in (None, "labels"),
+        "multilabel=": options.multilabel,
+        "probability_columns=": options.probability_columns,
+        f"input_format={options.input_format!r}": options.input_format not in (None, "table"),
+        f"encoding={options.encoding!r}": (options.encoding or "utf8").lower() not in _ENCODINGS,
+    }
+    why = next((name for name, is_given in refused.items() if is_given), None)
     if files is None or (why and _can_be_read_by_rows(files)):
         return None
     if why:
@@ -512,24 +518,11 @@ def _is_large(path: Path) -> bool:
 
     try:
         with connected() as database:
-            ((rows,),) = database.execute(
-                f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"
-            ).fetchall()
+            asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal_path(path)})"
+            ((rows,),) = database.execute(asked).fetchall()
     except duckdb.Error:
         return False
     return int(rows) > MANY_ROWS
-
-
-def _needs_rows(options: Options) -> str | None:
-    """Return the option that columns of labels alone cannot serve, or None."""
-    refused = {
-        f"task={options.task!r}": options.task not in (None, "labels"),
-        "multilabel=": options.multilabel,
-        "probability_columns=": options.probability_columns,
-        f"input_format={options.input_format!r}": options.input_format not in (None, "table"),
-        f"encoding={options.encoding!r}": (options.encoding or "utf8").lower() not in _ENCODINGS,
-    }
-    return next((name for name, is_wanted in refused.items() if is_wanted), None)
 
 
 def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bool:
@@ -579,9 +572,9 @@ def _choose_names(
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
-    chosen, unit, _ = choose_columns(
-        Wanted(names, unit, predicted=predicted), list(dict.fromkeys(files.columns)), files.error
-    )
+    wanted_columns = Wanted(names, unit, predicted=predicted)
+    there = list(dict.fromkeys(files.columns))
+    chosen, unit, _ = choose_columns(wanted_columns, there, files.error)
     return files, chosen, unit
 
 
@@ -605,7 +598,7 @@ _STAND_IN = "\x00"  # label of a missing row; sorts before all others
 
 
 def read_large_joined(
-    paths: Sequence[Any], columns: Sequence[str | None], options: Options, choices: ReadingOptions
+    paths: Sequence[Any], columns: Names, options: Options, choices: ReadingOptions
 ) -> tuple[Labels, list[Labels], list[str]] | None:
     """Read gold (the first), the systems and notes from tables joined by id; None if all small."""
     if not all(map(is_path_of_table, paths)):
@@ -630,11 +623,7 @@ def read_large_joined(
 
 
 def _join(
-    database: Connection,
-    tables: Sequence[TableFiles],
-    columns: Sequence[str | None],
-    options: Options,
-    on_missing: str,
+    database: Connection, tables: Tables, columns: Names, options: Options, on_missing: str
 ) -> tuple[Labels, list[Labels], list[str]]:
     scanned, names, unit = [], [], None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
@@ -656,8 +645,7 @@ def _join(
     size = 2 * width + (options.group is not None)
     with watched(database):
         kinds = count_kinds(database, rows, size, has_unit=unit is not None)
-    # the labels of gold and of the systems, each with its own notes
-    sides = []
+    sides = []  # the labels of gold and of the systems, each with its own notes
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = list(zip(kinds.values[i], kinds.values[width + i], strict=True))
         own = [table.value(name, value) if n else _STAND_IN for value, n in held]
@@ -673,9 +661,7 @@ def _join(
     return sides[0], sides[1:], notes
 
 
-def _matched(
-    tables: Sequence[TableFiles], names: Sequence[str], options: Options, unit: str | None
-) -> str:
+def _matched(tables: Tables, names: Sequence[str], options: Options, unit: str | None) -> str:
     """Return the statement that gives one row per id."""
     # a row has the number of rows of each table, their labels, the unit and group of gold, and the
     # id if some table does not have exactly one row of it
@@ -684,8 +670,7 @@ def _matched(
     for place, (table, name) in enumerate(zip(tables, names, strict=True)):
         own = [f"{table.text(column)} AS k{i}" for i, column in enumerate(key)]
         own.append(f"{place} AS side")
-        value = table.called(name)
-        own += [f"{value if i == place else 'NULL'} AS v{i}" for i in range(width)]
+        own += [f"{table.called(name) if i == place else 'NULL'} AS v{i}" for i in range(width)]
         if unit is not None:
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
         if group is not None:
@@ -694,9 +679,8 @@ def _matched(
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     selected = [f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width)]
-    kept = (
-        [f"v{i}" for i in range(width)] + ["w"] * (unit is not None) + ["g"] * (group is not None)
-    )
+    kept = [f"v{i}" for i in range(width)]
+    kept += ["w"] * (unit is not None) + ["g"] * (group is not None)
     selected += [f"any_value({name}) AS {name}" for name in kept]
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
@@ -707,23 +691,19 @@ def _matched(
     )
 
 
-def _settle(
-    database: Connection, tables: Sequence[TableFiles], key: Sequence[str], on_missing: str
-) -> list[str]:
+def _settle(database: Connection, tables: Tables, key: Sequence[str], on_missing: str) -> list[str]:
     """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
     for i, table in enumerate(tables):
         which = [f"n0 > 0 AND n{i} = 0", f"n0 = 0 AND n{i} > 0", f"n{i} > 1"]
         filters = [f"FILTER ({own} AND NOT lost)" for own in which]
         parts = ", ".join(f"count(*) {own}, min(id, 3) {own}" for own in filters)
-        ((*found, without),) = database.execute(
-            f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
-        ).fetchall()
+        asked = f"SELECT {parts}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
+        ((*found, without),) = database.execute(asked).fetchall()
         examples = [tuple(own or ()) for own in found[1::2]]
         missing, extra, doubled = zip(found[::2], examples, strict=True)
         wrong.append(Mismatch(table.name, missing, extra, doubled, int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
-    ((answered, common),) = database.execute(
-        f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
-    ).fetchall()
+    counted = f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
+    ((answered, common),) = database.execute(counted).fetchall()
     return settle(wrong, key, on_missing, answered, common)

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 # --- JSON lines with spans, as annotation tools export them
 
 SPAN_KEYS = ("spans", "entities", "labels", "label")
-# of a span that is an object: its start, its end, its label
-_SPAN_PARTS = (
+_SPAN_PARTS = (  # of a span that is an object: its start, its end, its label
     ("start", "start_offset"),
     ("end", "end_offset"),
     ("label", "type", "entity_group", "entity"),
@@ -134,8 +133,7 @@ _SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # separate words in a file
 
 def read_segmented(source: Source) -> Segmented:
     """Read one sentence per line, words separated by spaces (also U+3000)."""
-    # an empty line is an empty sentence, except at the end of the file
-    begin, _ = lines_of(source)
+    begin, _ = lines_of(source)  # an empty line is an empty sentence, except at the end of the file
     inside = ~_spaces(source)
     edges = edges_of(inside).astype(np.int32)
     start, end = edges[::2], edges[1::2]
@@ -184,8 +182,7 @@ def _segmented(
 ) -> Segmented:
     """Convert words given as byte ranges to positions among characters that are not spaces."""
     # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
-    array = np.frombuffer(source.data, np.uint8)
-    characters = array[inside]
+    characters = np.frombuffer(source.data, np.uint8)[inside]
     n_bytes = end - start
     if int(n_bytes.sum()) != len(characters):  # forms with spaces in them
         before = offsets(inside, np.int32)

@@ -271,23 +271,20 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
         return document, document.get("samples") or []
     if archive is None:
         document = source.document
-        # a log may be written without its samples
-        if document.get("samples") is None:
+        if document.get("samples") is None:  # a log may be written without its samples
             raise source.error("the log has no samples; expected one that was written with them")
         return document, source.expect(list, "'samples' of the log", document["samples"])
-    needed_names = "header.json", "summaries.json"  # the summaries hold all scores
-    for needed in needed_names:
-        if needed not in archive.namelist():
-            what = f"the archive has no {needed}"
-            raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
-        source.refuse_unpacking(archive.getinfo(needed).file_size)
-    header, samples = (_member(source, archive, name) for name in needed_names)
-    source.expect(dict, "header.json", header)
-    return header, source.expect(list, "summaries.json", samples)
+    header = source.expect(dict, "header.json", _member(source, archive, "header.json"))
+    name = "summaries.json"  # which hold all scores
+    return header, source.expect(list, name, _member(source, archive, name))
 
 
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
+    if name not in archive.namelist():
+        what = f"the archive has no {name}"
+        raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
     info = archive.getinfo(name)
+    source.refuse_unpacking(info.file_size)
     try:
         if info.compress_type == _ZSTANDARD:
             lengths = struct.unpack_from("<HH", source.data, info.header_offset + 26)
@@ -344,9 +341,8 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
             scores = dict.fromkeys(scores)
         own = row.get("vars")
         variables = _get(row, "testCase", "vars") if own is None else own
-        identity = json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)
         yield LogRecord(
-            _text(identity),
+            _text(json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)),
             _with_counts(scores),
             system=name,
             repeat=None,
@@ -397,12 +393,11 @@ def _plain_lines(source: Source) -> Iterator[LogRecord]:
         scores = {name: record[name] for name in ("correct", "score", *_COUNTS) if name in record}
         several = record.get("scores")
         scores |= several if isinstance(several, dict) else {}
-        system = next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None)
         asked = record.get("input", record.get("question", ""))
         yield LogRecord(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
-            system,
+            next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None),
             repeat=epoch - 1,
             content=_digest(asked) if asked else "",
             text=_text(asked),
@@ -414,8 +409,7 @@ def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[LogRecord]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
         if "evaluation" not in record:
-            missing = "the record has no 'evaluation'; expected one in every line"
-            raise source.error(missing, number)
+            raise source.error("the record has no 'evaluation'; expected one in every line", number)
         evaluation = source.expect(dict, "'evaluation'", record["evaluation"], number)
         asked = _get(record, "input", "raw")
         name, key = ("score", "score") if graded else ("correct", "is_correct")
@@ -581,12 +575,11 @@ def _log(
             if between and options.threshold is None:
                 samples = [(shown(values[i]), records[i].sample[:40]) for i in between]
                 some = ", ".join(f"{score} for {own!r}" for score, own in samples[:_MOST_EXAMPLES])
-                raise source.error(
-                    f"{len(between)} of {len(scores)} samples are neither right nor wrong by "
-                    f"{name!r} ({some}); expected 0 or 1, from where on one counts as right "
-                    f"(threshold=), or the mean of the scores (metric='mean')",
-                    records[between[0]].line,
-                )
+                problem = f"{len(between)} of {len(scores)} samples are neither right nor wrong by"
+                ways = "from where on one counts as right (threshold=), or the mean of the scores"
+                expected = f"expected 0 or 1, {ways} (metric='mean')"
+                line = records[between[0]].line
+                raise source.error(f"{problem} {name!r} ({some}); {expected}", line)
             least = 1.0 if options.threshold is None else options.threshold
             table = [(int(score >= least), 0, int(score < least)) for score in scores]
     tp, fp, fn = np.array(table, dtype=np.int64).T
@@ -621,11 +614,9 @@ def _numbers(source: Source, records: list[LogRecord], values: list[Any], name: 
         number = _WORDS.get(value) if isinstance(value, str) else value
         number = math.nan if value is None else number
         if not isinstance(number, int | float) or math.isinf(number):
-            raise source.error(
-                f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected "
-                f"right or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
-                record.line,
-            )
+            problem = f"sample {shown(record.sample)} has {shown(value)} for score {name!r}"
+            kinds = "right or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)"
+            raise source.error(f"{problem}; expected {kinds}", record.line)
         numbers.append(float(number))
     return numbers
 
@@ -662,12 +653,10 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
             expected, given = different[0]
             here, there = where_they_differ(given.text, expected.text)
             asked = f"; the first asks {here}, but {there} there" if here != there else ""
-            raise InputError(
-                f"{len(different)} of {len(first)} samples ask something else than those of the "
-                f"same id in {first.name} ({some_of([record.sample for record, _ in different])})"
-                f"{asked}; expected the same test set",
-                own.name,
-            )
+            which = f"those of the same id in {first.name}"
+            problem = f"{len(different)} of {len(first)} samples ask something else than {which}"
+            some = some_of([record.sample for record, _ in different])
+            raise InputError(f"{problem} ({some}){asked}; expected the same test set", own.name)
         if first.counted != own.counted:
             kinds = "right or wrong answers", "counts of findings"
             what = f"{kinds[own.counted]}, but {first.name} {kinds[first.counted]}"

@@ -30,21 +30,16 @@ from probative.reading.source import Source, load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
-    NO_ROWS,
-    delimited_rows,
-    dialect_of,
+    delimited_objects,
     is_json,
     is_object,
-    listed,
     plain_name,
-    refuse_twins,
     without_doubles,
 )
-from probative.tables.engines import check_column
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    # makes an error at the place of a record
-    Place = Callable[[str], InputError]
+    Place = Callable[[str], InputError]  # makes an error at the place of a record
 
 DEEPEST = 200  # levels of objects and lists
 USUAL_KEY = "id"
@@ -58,9 +53,7 @@ _OUTPUT_NAMES = (
     *("output", "prediction", "predicted", "pred", "response", "completion", "actual"),
     *("actual_output", "result", "extracted", "extraction", "generated", "y_pred"),
 )
-_NO_SYSTEMS = (
-    *("input", "inputs", "meta", "metadata", "schema", "vars", "info", "prompt", "messages"),
-)
+_NO_SYSTEM = ("input", "inputs", "meta", "metadata", "schema", "vars", "info", "prompt", "messages")
 _ROWS_LOOKED_AT = 50  # to find out which columns hold records
 _BRACES_TRIED = 1000  # in prose
 
@@ -238,10 +231,8 @@ def sides_of_file(source: Source, reading: Options) -> list[Records]:
         rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
         gold, systems = _gold_and_systems(rows, reading)
         if gold is not None and systems:
-            return [
-                replace(records_of(source, replace(reading, column=name)), name=name)
-                for name in (gold, *systems)
-            ]
+            columns = [(name, replace(reading, column=name)) for name in (gold, *systems)]
+            return [replace(records_of(source, own), name=name) for name, own in columns]
     return [records_of(source, reading)]
 
 
@@ -286,7 +277,7 @@ def _rows_of(source: Source) -> list[_Row]:
     if source.kind != "text":
         raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
     if source.suffix in (".csv", ".tsv") and not is_json(source):
-        return _rows_of_table(source)
+        return [_Row(record) for record in delimited_objects(source)]
     text = source.data.decode("utf-8", "replace")
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
     is_document = len(lines) > 1 or source.name.endswith(".json")
@@ -311,15 +302,6 @@ def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
     """Return the rows of a Parquet file, or the first of them."""
     rows, _ = parquet_rows(source, most=most)
     return [_Row(_plain(row, f"{source.name}: row {n}")) for n, row in enumerate(rows, start=1)]
-
-
-def _rows_of_table(source: Source) -> list[_Row]:
-    """Return the rows of CSV or TSV."""
-    (line, header), *rows = delimited_rows(source, *dialect_of(source))
-    refuse_twins(source, header, line)
-    if not rows:
-        raise source.error(NO_ROWS)
-    return [_Row(dict(zip(header, cells, strict=True))) for _, cells in rows]
 
 
 # --- Columns
@@ -369,7 +351,7 @@ def _gold_and_systems(
     if systems:
         return gold, systems
     others = [name for name in holding if name not in (gold, *reading.key, USUAL_KEY)]
-    free = [name for name in others if plain[name] not in _NO_SYSTEMS]
+    free = [name for name in others if plain[name] not in _NO_SYSTEM]
     usual = [name for name in free if plain[name].startswith(_OUTPUT_NAMES)]
     return gold, tuple(usual or free)
 
@@ -540,11 +522,9 @@ def join_record(gold: Records, system: Records) -> Records:
         if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
             side = gold if gold.keys is None else system
             none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
-            raise InputError(
-                f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected "
-                "the same number, or a key in both (key=)",
-                system.name,
-            )
+            problem = f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}"
+            expected = "expected the same number, or a key in both (key=)"
+            raise InputError(f"{problem}; {expected}", system.name)
         note = f"{system.name}: has no keys; its records are paired with gold by their places"
         notes = system.notes if gold.keys is None else (*system.notes, note)
         return replace(system, keys=gold.keys, notes=notes)
@@ -554,9 +534,8 @@ def join_record(gold: Records, system: Records) -> Records:
     if extra:
         named = some_of([system.keys[i].replace(KEY_BORDER, ", ") for i in extra])
         problem = f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named})"
-        raise InputError(
-            f"{problem}; expected the documents of gold", system.name, system.line_of(extra[0])
-        )
+        line = system.line_of(extra[0])
+        raise InputError(f"{problem}; expected the documents of gold", system.name, line)
     joined = system.at([number.get(key) for key in gold.keys])
     # outputs that cannot be read and do not show their document are those of missing ones
     stray = dict(zip(sorted(joined.missing), system.stray, strict=False))
@@ -588,8 +567,8 @@ def _plain(value: Any, place: str, depth: int = 0) -> Any:
     if callable(getattr(value, "model_dump", None)):  # a model of pydantic
         return _plain(value.model_dump(mode="json"), place, depth + 1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [each.name for each in dataclasses.fields(value)]
-        return {name: _plain(getattr(value, name), place, depth + 1) for name in names}
+        own = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+        return _plain(own, place, depth)
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(each, place, depth + 1) for each in value]
     if isinstance(value, enum.Enum):
@@ -622,7 +601,7 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     column = _record_column(held, _OUTPUT)
     if column is not None:
         return f"its column {column!r} holds JSON objects"
-    described: tuple[str, ...] = (*_NO_SYSTEMS, *DETAILS)
+    described: tuple[str, ...] = (*_NO_SYSTEM, *DETAILS)
     if any(plain_name(name) == "label" and isinstance(rows[0].get(name), str) for name in there):
         described += ("text", "document", "doc", "source")  # what is labelled
     fields = (n for n in there if plain_name(n) not in described and not n.startswith("_"))
@@ -652,8 +631,8 @@ def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
         return [row.value for row in _rows_of_parquet(source, _ROWS_LOOKED_AT)]
     opening = source.opening
     if opening not in (b"[", b"{"):
-        rows = _rows_of_table(head) if source.suffix in (".csv", ".tsv") else []
-        return [row.value for row in rows[:_ROWS_LOOKED_AT]]
+        is_table = source.suffix in (".csv", ".tsv")
+        return delimited_objects(head)[:_ROWS_LOOKED_AT] if is_table else []
     lines = (line.decode("utf-8", "replace").strip() for line in head.data.split(b"\n"))
     decoded = [_decode(line, source.error) for line in islice(lines, _ROWS_LOOKED_AT)]
     found: Any = [value for value, problem in decoded if not problem]

@@ -18,21 +18,12 @@ import numpy as np
 
 from probative._validation import Mask, names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import (
-    Labels,
-    Spans,
-    Tagged,
-    Text,
-    coded,
-    labels_from_array,
-    offsets,
-    part_of,
-)
+from probative.reading.annotations import Labels, Tagged, Text, coded, labels_from_array, offsets
 from probative.reading.columns import TAG
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.reading.source import Source
 
@@ -75,6 +66,14 @@ def is_row(record: Mapping[str, Any]) -> str | None:
     known = (name for name in columns if name in ("ner_tags", *_PREDICTED))
     numbers = next((name for name in known if _is_list_of(record[name], int)), None)
     return None if numbers is None else f"it has a list of numbers under {numbers!r}"
+
+
+def why_columns(names: Sequence[str]) -> str | None:
+    """Return why columns of lists with these names are rows of tokens and tags, or None."""
+    tokens = next((name for name in TOKENS if name in names), None)
+    tags = next((name for name in names if is_tag_column(name)), None)
+    both = tokens is not None and tags is not None
+    return f"it has columns of lists, {tokens!r} and {tags!r}" if both else None
 
 
 def _token_column(record: Mapping[str, Any]) -> str | None:
@@ -283,7 +282,6 @@ def pair_of_rows(
 def _tagged_rows(rows: Rows, column: str) -> Tagged:
     """Return the tags of one column."""
     code: dict[str, int] = {}
-    names = rows.names.get(column)
     spelt: dict[Any, int] = {}
     tags: list[int] = []
     lengths = []
@@ -291,12 +289,11 @@ def _tagged_rows(rows: Rows, column: str) -> Tagged:
         lengths.append(len(row))
         for tag in row:
             if (type(tag), tag) not in spelt if isinstance(tag, int | str) else True:
-                name = _name(rows, column, number, tag, names)
+                name = _name(rows, column, number, tag, rows.names.get(column))
                 spelt[type(tag), tag] = code.setdefault(name, len(code))
             tags.append(spelt[type(tag), tag])
-    first = offsets(lengths)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
-    text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
+    text = Text(rows.name, offsets(lengths), row=at, sentences=rows.tokens, parted_by=BY_ROW)
     note: str = Recognised(f"{rows.name}: rows of tokens and tags, under {column!r}")
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:
@@ -329,21 +326,14 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
     """Return label names by column from a description in the form of Hugging Face datasets."""
     names: dict[str, tuple[str, ...]] = {}
-    for features in _features(description):
-        names = label_names_of_features(features) | names
-    return names
-
-
-def _features(description: Any) -> Iterable[Mapping[str, Any]]:
     if not isinstance(description, dict):
-        return
-    if isinstance(description.get("features"), dict):
-        yield description["features"]
-    elif isinstance(description.get("info"), dict):
-        yield from _features(description["info"])
-    else:
-        parts = (part for part in description.values() if isinstance(part, dict))
-        yield from (part["features"] for part in parts if isinstance(part.get("features"), dict))
+        return names
+    is_own = isinstance(description.get("features"), dict)
+    if not is_own and isinstance(description.get("info"), dict):
+        return _label_names_of(description["info"])
+    for part in [description] if is_own else description.values():
+        names = label_names_of_features(isinstance(part, dict) and part.get("features")) | names
+    return names
 
 
 def _class_names(feature: Any) -> tuple[str, ...] | None:
@@ -368,17 +358,15 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): found for name, own in items if (found := _class_names(own)) is not None}
 
 
-# --- Removing ignored tokens and rejected texts from every side
+# --- Removing ignored tokens from every side
 
 
 def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
     """Remove the tokens without a gold tag from all sides; refuse missing tags of systems."""
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
-    kept, *tagged = (
-        np.array([name != IGNORED for name in side.names], dtype=bool)[side.tags]
-        for side in (answer, *systems)
-    )
+    masks = [np.array([n != IGNORED for n in s.names], bool)[s.tags] for s in (answer, *systems)]
+    kept, *tagged = masks
     for system, own in zip(systems, tagged, strict=True):
         if len(own) != len(kept):
             return [answer, *systems]  # the alignment refuses it
@@ -402,24 +390,3 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
     names = tuple(name if name != IGNORED else "O" for name in side.names)  # no such token is left
     text = replace(text, first=first, row=row, sentences=sentences)
     return replace(side, text=text, tags=side.tags[kept], names=names)
-
-
-def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
-    """Remove the texts that one side marks as left out from all sides; return a note."""
-    masks = [side.text.left_out for side in sides if side.text.left_out is not None]
-    if not any(mask.any() for mask in masks):
-        return list(sides), ()
-    number = max(side.n_sentences for side in sides)
-    full = [mask for mask in masks if len(mask) == number]
-    out = np.any(full or [np.zeros(number, bool)], axis=0)
-    rest = number - int(out.sum())
-    if not rest:
-        raise InputError("no text has gold; expected at least one", sides[0].text.name)
-    # a shorter side should have only the remaining texts; the alignment checks it
-    kept = []
-    for side in sides:
-        part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
-        text = part.text if part is side else replace(part.text, left_out=None)
-        kept.append(replace(part, text=text))
-    note = f"{number - rest} of {number} texts are left out, as they were not accepted"
-    return kept, (note,)

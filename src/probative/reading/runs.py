@@ -17,15 +17,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import (
-    Labels,
-    RowIds,
-    Segmented,
-    Side,
-    Tagged,
-    codes_in,
-    items_at,
-)
+from probative.reading.annotations import Labels, RowIds, Side, Tagged, codes_in, items_at
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
@@ -264,12 +256,12 @@ def are_files(systems: Mapping[str, Any]) -> bool:
     return bool(systems) and all(map(is_path, chain.from_iterable(lists)))
 
 
-def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
+def _depth_of_output(system: Any, answer: Any, gold: Any) -> int:
     if answer.task == "labels" and isinstance(gold, (list, tuple, np.ndarray)):
         return _depth(gold)
     if isinstance(answer, Labels) or answer.task == "records":
         return 1
-    if isinstance(answer, Segmented) and _depth(system) == 2:
+    if answer.task == "segmentation" and _depth(system) == 2:
         # either the words of sentences, or runs whose sentences are strings
         first = "".join(re.sub(r"\s+", "", word) for word in system[0] if isinstance(word, str))
         return 2 if first == answer.sentence_text(0) else 1
@@ -339,12 +331,7 @@ class _RunTable(NamedTuple):
 
 
 def read_run_table(
-    data: Any,
-    columns: Sequence[str | None],
-    run_column: str,
-    options: Options,
-    *,
-    sort: bool = True,
+    data: Any, columns: Sequence[Any], run_column: str, options: Options, *, sort: bool = True
 ) -> _RunTable:
     """Read columns of a file or frame and split their rows by run; ``sort`` them by unit."""
     table_options = replace(options, input_format="table", task="labels")

@@ -60,8 +60,7 @@ def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
         odd = next(v for v in items if not (v is None or is_decimal(v)))
         raise InputError(f"{name}: {shown(odd)} is no score; expected numbers") from None
     numbers[~np.isfinite(numbers)] = math.nan
-    codes = None if units is None else units_of(name, units, len(items))
-    return Graded(name, numbers, units=codes)
+    return Graded(name, numbers, units=None if units is None else units_of(name, units, len(items)))
 
 
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:
@@ -122,8 +121,7 @@ def in_places_of(ids: Labels, own: Labels, sides: Sequence[Graded]) -> list[Grad
     strange = [text for text in own.names if text not in known]
     if strange:
         problem = f"human: {len(strange):,} ids are not among those of the judge, such as"
-        example = strange[0][:_LONGEST]
-        raise InputError(f"{problem} {example!r}; expected the same items", own.name)
+        raise InputError(f"{problem} {strange[0][:_LONGEST]!r}; expected the same items", own.name)
     at = np.array([rows.get(text, -1) for text in ids.names])[ids.codes]
     values = [np.where(at < 0, math.nan, side.values[at]) for side in sides]
     return [replace(s, values=v, units=None) for s, v in zip(sides, values, strict=True)]

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-# Byte positions are kept in 32-bit integers.
-LARGEST = 2**31 - 64
+    Decode = Callable[[Any], Any]
+
+LARGEST = 2**31 - 64  # Byte positions are kept in 32-bit integers.
 
 _GZIP = b"\x1f\x8b"
 _MAGIC = {"parquet": b"PAR1", "zip": b"PK\x03\x04"}
@@ -106,11 +107,7 @@ class Source:
         return ((number, line) for number, line in lines if line.strip())
 
     def json_value(
-        self,
-        number: int,
-        line: bytes | str,
-        expected: str,
-        decode: Callable[[Any], Any] = json.loads,
+        self, number: int, line: bytes | str, expected: str, decode: Decode = json.loads
     ) -> Any:
         """Return the JSON value that a line holds."""
         try:
@@ -120,7 +117,7 @@ class Source:
             raise self.error(f"{problem}; {expected}", number) from None
 
     def json_object(
-        self, number: int, line: bytes | str, decode: Callable[[Any], Any] = json.loads
+        self, number: int, line: bytes | str, decode: Decode = json.loads
     ) -> dict[str, Any]:
         """Return the object that a line holds."""
         record = self.json_value(number, line, "expected one object per line", decode)
@@ -145,10 +142,8 @@ class Source:
         if self.limit is not None and size > self.limit:
             raise _too_large(self.name, self.limit)
         if self.limit is None and size > most:
-            raise self.error(
-                f"unpacks from {len(self.data) / 2**20:.2g} MiB to more than "
-                f"{most / 2**20:.0f} MiB; expected a file that is packed less"
-            )
+            sizes = f"{len(self.data) / 2**20:.2g} MiB to more than {most / 2**20:.0f} MiB"
+            raise self.error(f"unpacks from {sizes}; expected a file that is packed less")
 
 
 def object_of(data: bytes) -> dict[str, Any] | None:
@@ -247,10 +242,7 @@ def load(
         marks = _BYTE_ORDER_MARKS.items()
         encoding = next((marked for mark, marked in marks if data.startswith(mark)), None)
         notes = (Recognised(f"{name}: {encoding}, by its byte-order mark"),) if encoding else ()
-    if encoding is None:
-        data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
-    else:
-        data = _transcode(name, data, encoding)
+    data = _check_utf8(name, data) if encoding is None else _transcode(name, data, encoding)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
@@ -399,14 +391,13 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return _limited(file, name, limit)
-    except InputError:
-        raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:
-    """Return the bytes unchanged if they are UTF-8; refuse others."""
+    """Return the bytes without a mark if they are UTF-8; refuse others."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     if data.isascii():
         return data
     begin = 0
@@ -418,12 +409,9 @@ def _check_utf8(name: str, data: bytes) -> bytes:
             place = begin + error.start
             if b"\x00" in data:
                 return data  # the caller reports a binary file
-            raise InputError(
-                f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding "
-                f"to be named (encoding=, such as latin-1 or gb18030)",
-                name,
-                data.count(b"\n", 0, place) + 1,
-            ) from None
+            problem = f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding"
+            named = "to be named (encoding=, such as latin-1 or gb18030)"
+            raise InputError(f"{problem} {named}", name, data.count(b"\n", 0, place) + 1) from None
     return data
 
 
@@ -431,8 +419,7 @@ def _transcode(name: str, data: bytes, encoding: str) -> bytes:
     try:
         if codecs.lookup(encoding).name in _NO_FILE_ENCODINGS:
             raise LookupError
-        text = data.decode(encoding)
-        return text.removeprefix("\ufeff").encode()
+        return data.decode(encoding).removeprefix("\ufeff").encode()
     except (LookupError, TypeError):
         expected = "expected a text encoding such as utf-8, latin-1, gb18030"
         raise InputError(f"encoding: unknown {encoding!r}; {expected}") from None

@@ -38,15 +38,7 @@ from probative.reading.annotations import (
 )
 from probative.reading.columns import TAG
 from probative.reading.source import Source, quoted
-from probative.reading.tables import (
-    NO_ROWS,
-    Cells,
-    Wanted,
-    choose_columns,
-    odd_cell,
-    plain_name,
-    read_cells,
-)
+from probative.reading.tables import Cells, Wanted, choose_columns, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,8 +79,7 @@ def read_table_pair(
     wanted: list[str | None] = [None if gold is None else str(gold)]
     wanted += [str(column) for column in columns] or [None]
     answer, *systems = read_table(opened.source, wanted, opened.options)
-    names = [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
-    return answer, systems, names
+    return answer, systems, [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
 
 
 def read_table(
@@ -133,8 +124,6 @@ def sides_from_frame(
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
     names, unit, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
-    if not len(table):
-        raise InputError(f"{name}: {NO_ROWS}")
     contents = {}
     for column in read:  # a list holds the labels of one item
         values = table[:, place[column]].to_list()
@@ -169,12 +158,12 @@ class Sides:
 
     def make(self) -> list[Side]:
         """Return the sides: tags, sets or labels, by what the first column holds."""
+        self.cells.refuse_empty(self.error)
         names = self.cells.names
         classes = self.options.probability_columns
         if classes:
             answer = names[: len(names) - len(classes)]
-            sides: list[Side] = [self._labels(name) for name in answer]
-            return [*sides, self._likeliest(names[len(answer) :])]
+            return [*map(self._labels, answer), self._likeliest(names[len(answer) :])]
         _, values = self.cells.columns[names[0]]
         several, task = self.options.multilabel, self.options.task
         if several is None and values and all(map(_is_written_list, values)):
@@ -219,10 +208,12 @@ class Sides:
 
     def _filled(self, side: Any, name: str, what: str) -> Any:
         """Return labels with what their rows have beside them, and with a note."""
-        condensed = self.cells.repeats is not None
+        condensed, units = self.cells.repeats is not None, self.cells.units
+        if self.cells.unit is not None and not condensed:
+            units = numbered(self._named(self.cells.unit)[0])
         return replace(
             side,
-            units=self._units(),
+            units=units,
             notes=self._note(what),
             texts=None if condensed or self.source is None else partial(_texts, self.source),
             aligned=self._row_ids(name),
@@ -234,13 +225,6 @@ class Sides:
         if blank is not None:
             values = [blank if is_missing(value) else value for value in values]
         return named(codes, values, partial(self._error_in, name), "row")
-
-    def _units(self) -> Any:
-        if self.cells.repeats is not None:
-            return self.cells.units
-        if self.cells.unit is None:
-            return None
-        return numbered(self._named(self.cells.unit)[0])
 
     def _groups(self) -> RowGroups | None:
         """Return the group of every row; rows without one form a group of their own."""
@@ -325,9 +309,8 @@ class Sides:
             return [part.strip() for part in text.split(separator) if part.strip()]
         texts = label_texts(value if listed else [value])
         if texts is None or (separator is True and not listed):
-            row = int(np.argmax(codes == code)) + 1
-            expected = "a list of labels, or the separator (multilabel=',')"
-            raise self.error(odd_cell(name, row, value, expected))
+            expected = "expected a list of labels, or the separator (multilabel=',')"
+            raise self.error(odd_cell(name, int(np.argmax(codes == code)) + 1, value, expected))
         return texts
 
     # --- Probabilities
@@ -348,7 +331,7 @@ class Sides:
         wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
             value = values[codes[wrong[0]]]
-            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "a probability"))
+            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "expected a probability"))
         return numbers
 
     # --- Tags
@@ -410,10 +393,8 @@ class Sides:
                     seen.clear()
                 if code in seen:
                     problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
-                    raise self.error(
-                        f"{problem}: row {row + 1} is another of them; expected the tokens of "
-                        "a sentence one after the other"
-                    )
+                    expected = "expected the tokens of a sentence one after the other"
+                    raise self.error(f"{problem}: row {row + 1} is another of them; {expected}")
                 seen.add(code)
             return begins, f"sentences by column {column!r}"
         if self.cells.breaks:
@@ -480,9 +461,8 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
         return
     if not isinstance(answer, Labels) or are_other_labels(output, answer):
         return
-    everything = Wanted(
-        [None], None, lambda _: True, options.header, options.comments, predicted=True
-    )
+    how = options.header, options.comments
+    everything = Wanted([None], None, lambda _: True, *how, predicted=True)
     try:
         cells = read_cells(opened.source, everything)
     except InputError:
@@ -502,8 +482,7 @@ def are_other_labels(output: object, answer: object) -> bool:
     """Return True if both sides are labels and differ."""
     if not (isinstance(output, Labels) and isinstance(answer, Labels)):
         return False
-    known = codes_in(answer.names, output.names)
-    return not np.array_equal(known[output.codes], answer.codes)
+    return not np.array_equal(codes_in(answer.names, output.names)[output.codes], answer.codes)
 
 
 def _number(value: Any) -> float:

@@ -15,11 +15,10 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import Column
+from probative.labels import EXPECTED_LABEL, Column
 from probative.reading.annotations import TEXT_COLUMNS, Repeats
 from probative.reading.source import LARGEST, Source, place_of_number
-from probative.tables.engines import check_column
-from probative.tables.engines import listed as listed
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -68,6 +67,11 @@ class Cells:
     def __len__(self) -> int:
         return len(self.columns[self.names[0]][0])
 
+    def refuse_empty(self, error: Callable[[str], InputError]) -> None:
+        """Refuse a table without rows."""
+        if not len(self):
+            raise error(NO_ROWS)
+
 
 class Wanted(NamedTuple):
     """The columns of a table to read."""
@@ -92,14 +96,8 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
     if source.kind == "parquet":
         from probative.reading.database import read_parquet_cells
 
-        cells = read_parquet_cells(source, wanted)
-    elif is_json(source):
-        cells = _json_lines(source, wanted)
-    else:
-        cells = _delimited(source, wanted)
-    if not len(cells):
-        raise source.error(NO_ROWS)
-    return cells
+        return read_parquet_cells(source, wanted)
+    return (_json_lines if is_json(source) else _delimited)(source, wanted)
 
 
 def is_json(source: Source) -> bool:
@@ -198,14 +196,12 @@ def refuse_records(
     others = [name for name in there if name not in names and not name.startswith("_")]
     fields = [name for name in others if not wanted.beside(plain_name(name))]
     objects = {name for name in others if name in objects and plain_name(name) not in DETAILS}
-    nested = objects.intersection(fields)
     flat = [name for name in fields if plain_name(name) not in (*DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
-    if guessed and (nested or (tags and (flat or objects))):
-        raise error(
-            f"looks like records with the fields {listed(there)}, not like labels; expected "
-            f"task='records', or the column of labels to be named (gold_column=, columns=)"
-        )
+    if guessed and (objects.intersection(fields) or (tags and (flat or objects))):
+        problem = f"looks like records with the fields {listed(there)}, not like labels"
+        expected = "or the column of labels to be named (gold_column=, columns=)"
+        raise error(f"{problem}; expected task='records', {expected}")
 
 
 # --- CSV and TSV
@@ -255,8 +251,7 @@ def _resolve_numbers(
         problem = f"there are no names of columns (header=False), so there is no {named[0]!r}"
         raise source.error(f"{problem}; expected numbers from 1 to {len(first)}")
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
-    names = [column if place is None else there[place] for column, place in both]
-    *columns, unit, group = names
+    *columns, unit, group = [c if place is None else there[place] for c, place in both]
     return wanted._replace(columns=columns, unit=unit, group=group), there, has_header
 
 
@@ -283,11 +278,9 @@ def _is_header(
     if again is not None:
         return False, f"the first line is a row ({again!r} occurs in others, too)"
     for cell, (codes, values) in columns:
-        numbers = all(map(is_decimal, values))
-        if numbers and not is_decimal(cell):
+        if all(map(is_decimal, values)) and not is_decimal(cell):
             return True, f"the first line names columns ({cell!r} is no number, all others are)"
-        times = np.bincount(codes, minlength=1)
-        if not is_decimal(cell) and times.min() > 1:
+        if not is_decimal(cell) and np.bincount(codes, minlength=1).min() > 1:
             return True, f"the first line names columns ({cell!r} occurs only there)"
     problem = f"the first line, with {columns[0][0]!r}, could name the columns or be a row"
     raise source.error(f"{problem}; expected header=True or header=False")
@@ -399,11 +392,9 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
     return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
 
 
-def odd_cell(
-    column: str, row: int, value: Any, expected: str = "text, a number or a truth value"
-) -> str:
+def odd_cell(column: str, row: int, value: Any, expected: str = EXPECTED_LABEL) -> str:
     """Return the message on a cell that holds something else than expected."""
-    return f"column {column!r} row {row} is {shown(value)}; expected {expected}"
+    return f"column {column!r} row {row} is {shown(value)}; {expected}"
 
 
 def is_object(value: Any) -> bool:
@@ -465,13 +456,33 @@ def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict
             yield source.json_object(number, line, decode)
 
 
+def rows_of_table(
+    source: Source, *, comments: bool = False
+) -> tuple[str, str, list[str], list[list[Any]]]:
+    """Return the kind of a table, its delimiter, its columns and its rows."""
+    if is_json(source):
+        records = objects_of(source)
+        names = list(dict.fromkeys(key for record in records for key in record))
+        rows = [[record.get(name) for name in names] for record in records]
+        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
+    kind, dialect = dialect_of(source, comments=comments)
+    (_, names), *body = delimited_rows(source, kind, dialect, comments=comments)
+    return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
+
+
+def delimited_objects(source: Source) -> list[dict[str, Any]]:
+    """Return the rows of CSV or TSV as objects; refuse a table without rows."""
+    (line, header), *rows = delimited_rows(source, *dialect_of(source))
+    refuse_twins(source, header, line)
+    if not rows:
+        raise source.error(NO_ROWS)
+    return [dict(zip(header, cells, strict=True)) for _, cells in rows]
+
+
 class _DoubleKeyError(ValueError):
     """An object has a key twice."""
 
-    @property
-    def msg(self) -> str:
-        """Return the reason, as errors of the parser have it."""
-        return str(self)
+    msg = property(str)  # as errors of the parser have it
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,32 +15,17 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Spans,
-    Tagged,
-    Text,
-    coded,
-    offsets,
-    spans_from_sets,
-)
+from probative.reading.annotations import Labels, Spans, Tagged, Text, coded, spans_from_sets
 from probative.reading.lines import ACCEPTED
 from probative.reading.logs import read_samples, tool_of, whole_document
-from probative.reading.rows import (
-    TOKENS,
-    is_row,
-    is_tag_column,
-    pair_of_rows,
-    rows_of_file,
-    side_of_rows,
-)
+from probative.reading.rows import is_row, pair_of_rows, rows_of_file, side_of_rows, why_columns
 from probative.reading.source import Source, are_texts, is_brat_folder, load, snippet, some_of
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.annotations import LabelSets
     from probative.reading.formats import Column, Input, Pair
 
 
@@ -138,10 +123,9 @@ def studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -
                 raise source.error(f"{problem}; expected one")
             own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
-        raise source.error(
-            f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
-            f"expected it whole: by a snapshot of the project with full predictions"
-        )
+        problem = f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}"
+        expected = "expected it whole: by a snapshot of the project with full predictions"
+        raise source.error(f"{problem}; {expected}")
     if not versions:
         raise source.error("has no predictions; expected a second file, or tasks with them")
     sides: list[Any] = []
@@ -212,12 +196,9 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 def _side(
     source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
 ) -> Spans | Labels | LabelSets:
-    kinds: dict[tuple[str, str], None] = dict.fromkeys(
-        (str(result["type"]), str(result.get("from_name")))
-        for task in tasks
-        for result in task.results
-        if isinstance(result, dict) and result.get("type") in ("labels", "choices")
-    )
+    results = [result for task in tasks for result in task.results if isinstance(result, dict)]
+    known = [result for result in results if result.get("type") in ("labels", "choices")]
+    kinds = dict.fromkeys((str(own["type"]), str(own.get("from_name"))) for own in known)
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
         if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
@@ -316,7 +297,7 @@ def read_brat(opened: Input) -> Spans:
             rows.append((number, places[0][0], places[-1][1], *codes))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 5)
     count = len(annotations)
-    first = offsets(list(map(len, contents)))
+    first = np.cumsum([0, *map(len, contents)])
     numbers, sentences = np.arange(count, dtype=np.int32), contents if texts else None
     text = Text(path, first, document=numbers, sentences=sentences, names=tuple(annotations))
     how = f"{path}: folder of brat, {count} documents, entities by their characters"
@@ -334,12 +315,10 @@ def read_brat(opened: Input) -> Spans:
 
 def _content(path: Path, encoding: str | None) -> str:
     """Read a file unchanged, even an empty one, because offsets count every character."""
-    if path.stat().st_size == 0:
-        return ""
     try:
         return load(path, encoding=encoding).data.decode()
     except InputError as error:
-        if "is empty" in str(error):  # white space only
+        if "is empty" in str(error):  # also white space only
             return path.read_text(encoding or "utf-8")
         raise
 
@@ -442,10 +421,8 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
     if short:
-        notes.append(
-            f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
-            f"{short[0]}"
-        )
+        what = f"{len(short)} rows lack cells, which are taken as _; the first is line {short[0]}"
+        notes.append(f"{source.name}: {what}")
     tagged = Tagged(text, codes, tuple(values), notes=tuple(notes))
     return tagged.as_labels() if opened.task == "labels" else tagged
 
@@ -464,18 +441,16 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
             texts.append([str(token.text) for token in doc])
             sentences.append([(ent.start, ent.end, ent.label_) for ent in doc.ents])
         except (AttributeError, TypeError) as error:
-            raise InputError(
-                f"{name}: document {number} is none of spaCy ({error}); expected tokens with text, "
-                f"and ents with start, end and label_"
-            ) from None
+            problem = f"{name}: document {number} is none of spaCy ({error})"
+            expected = "expected tokens with text, and ents with start, end and label_"
+            raise InputError(f"{problem}; {expected}") from None
     held = (getattr(doc, "spans", None) or {} for doc in docs)
     named = dict.fromkeys(str(name) for own in held for name in own if len(own[name]))
     groups = some_of(list(named), 4)
     if groups and not any(sentences):
-        raise InputError(
-            f"{name}: no document has entities (doc.ents), but there are span groups ({groups}); "
-            f"expected entities, or the spans of a group as lists of (start, end, label)"
-        )
+        problem = f"no document has entities (doc.ents), but there are span groups ({groups})"
+        expected = "expected entities, or the spans of a group as lists of (start, end, label)"
+        raise InputError(f"{name}: {problem}; {expected}")
     spans = spans_from_sets(name, sentences, texts)
     if groups:
         note = f"{name}: entities of doc.ents; span groups ({groups}) are not read"
@@ -498,9 +473,8 @@ def read_docbin(opened: Input) -> Spans:
         import spacy
         from spacy.tokens import DocBin
     except ImportError:
-        problem = "is a file of spaCy, which is not installed"
         expected = "expected `pip install spacy`, or the documents as JSON lines"
-        raise source.error(f"{problem}; {expected}") from None
+        raise source.error(f"is a file of spaCy, which is not installed; {expected}") from None
     try:
         packed = DocBin().from_bytes(source.data)
         source.refuse_unpacking(_BYTES_PER_TOKEN * sum(map(len, packed.tokens)))
@@ -521,9 +495,8 @@ def read_docbin(opened: Input) -> Spans:
 def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
     """Return the tool format of a file and why, or None."""
     if source.kind == "folder":
-        if not is_brat_folder(source.path or source.name):
-            return None
-        return "brat", "it is a folder of .ann files"
+        is_brat = is_brat_folder(source.path or source.name)
+        return ("brat", "it is a folder of .ann files") if is_brat else None
     if source.kind == "docbin":
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
     log = tool_of(source, graded=graded)
@@ -536,10 +509,8 @@ def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | N
             columns = list_columns(source)
         except InputError:  # the reader of tables reports it
             return None
-        tokens = next((name for name in TOKENS if name in columns), None)
-        tags = next((name for name in columns if is_tag_column(name)), None)
-        found = tags is not None and tokens is not None
-        return ("rows", f"it has columns of lists, {tokens!r} and {tags!r}") if found else None
+        reason = why_columns(columns)
+        return None if reason is None else ("rows", reason)
     record = source.first_object
     reason = None if record is None else is_row(record)
     if reason is not None:
@@ -588,9 +559,8 @@ def row_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> P
 def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read columns of tags, all of which must be named."""
     if gold is None or not columns:
-        raise opened.source.error(
-            "holds one side; expected a second file, or two columns (gold_column=, columns=)"
-        )
+        expected = "expected a second file, or two columns (gold_column=, columns=)"
+        raise opened.source.error(f"holds one side; {expected}")
     options = (replace(opened.options, tag_column=column) for column in (gold, *columns))
     answer, *systems = (read_hipe(replace(opened, options=own)) for own in options)
     return answer, systems, [str(column) for column in columns]

@@ -9,12 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
-from collections import defaultdict, deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,19 +28,12 @@ from probative.reading.inputs import is_path
 from probative.reading.lines import SPAN_KEYS
 from probative.reading.records import KEY_BORDER, USUAL_KEY
 from probative.reading.rows import TOKENS, is_tag_column
-from probative.reading.source import Source, load
+from probative.reading.runs import same_file
+from probative.reading.source import Source, load, place_of_number
 from probative.reading.table_sides import is_beside
-from probative.reading.tables import (
-    PREDICTED_NAMES,
-    delimited_rows,
-    dialect_of,
-    is_json,
-    is_list_of_objects,
-    listed,
-    objects_of,
-    plain_name,
-)
-from probative.surveys.pool import Pool, n_parts, names_of_parts
+from probative.reading.tables import PREDICTED_NAMES, plain_name, rows_of_table
+from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_names
+from probative.tables.engines import listed
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -55,6 +45,8 @@ if TYPE_CHECKING:
     from probative.surveys.design import Design
 
     Ints = NDArray[np.intp]
+    Keep = Sequence[int | str]  # further columns to write
+    Found = tuple[list[Ints], list[str]]  # places of the units of every file, and notes
 
 
 # --- Sentences of a column file, with a blank for every tag
@@ -70,7 +62,7 @@ class _ColumnBlanks:
     # how to read an annotated file
     written: ClassVar[dict[str, Any]] = {"format": "columns", "column": -1, "blank": _BLANK}
 
-    def __init__(self, opened: Input, keep: Sequence[int | str], *, is_output: bool) -> None:
+    def __init__(self, opened: Input, keep: Keep, *, is_output: bool) -> None:
         self.shape = shape = opened.layout
         token = shape.token_column
         if token is None and is_output:
@@ -103,10 +95,8 @@ class _ColumnBlanks:
                 last = document
             low, high = self.text.first[part : part + 2].tolist()
             lines += self._comments(part, _KEPT_COMMENTS)
-            lines += [
-                between.join([*(data[a[i] : b[i]].decode() for a, b in fields), _BLANK])
-                for i in range(low, high)
-            ]
+            rows = ([data[a[i] : b[i]].decode() for a, b in fields] for i in range(low, high))
+            lines += [between.join([*cells, _BLANK]) for cells in rows]
             lines.append("")
         return "\n".join(lines) + "\n"
 
@@ -119,16 +109,11 @@ class _ColumnBlanks:
 def _kept(opened: Input, column: int | str) -> int:
     """Return the index of a further column to be written; refuse one that holds tags."""
     shape, source = opened.layout, opened.source
-
-    def place_of(number: int) -> int:
-        return number - 1 if number > 0 else shape.width + number
-
     number = int(column) if str(column).lstrip("-").isdecimal() else 0
-    place = place_of(number)
-    if number == 0 or not 0 <= place < shape.width:
-        raise source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
+    missing = source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
+    place = place_of_number(number, shape.width, lambda _: missing)
     asked = opened.options.tag_column
-    tagged = isinstance(asked, int) and place == place_of(asked)
+    tagged = isinstance(asked, int) and place == (asked - (asked > 0)) % shape.width
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
         raise source.error(f"column {column} holds tags, which annotators must not see (keep=)")
     return place
@@ -188,16 +173,14 @@ class _TableBlanks:
         return "\n".join(lines) + "\n"
 
 
-def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableBlanks:
+def _open_table(opened: Input, pool: Pool, keep: Keep) -> _TableBlanks:
     """Read the columns of a table that annotators may see; never those of the systems' labels."""
     source, unit = opened.source, opened.options.unit
-    kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
+    kind, delimiter, names, rows = rows_of_table(source, comments=opened.options.comments)
     labels = [str(column) for column in pool.reading.columns]
     kept, rows = _visible(source, names, rows, keep, labels, unit)
-    note = (
-        f"{source.name}: has no known column of texts, so the sample names its rows by "
-        f"{listed(kept)} only; keep= adds columns for annotators"
-    )
+    how = f"so the sample names its rows by {listed(kept)} only; keep= adds columns for annotators"
+    note = f"{source.name}: has no known column of texts, {how}"
     tells = any(_is_text(name) for name in kept) or keep
     side: Any = pool.sides[0]
     part_of_row = None  # if rows are tokens, or items of units
@@ -209,16 +192,9 @@ def _open_table(opened: Input, pool: Pool, keep: Sequence[int | str]) -> _TableB
         part_of_row = side.text.sentence
     elif len(rows) == len(side):
         part_of_row = side.units
-    return _TableBlanks(
-        kind,
-        "table",
-        kept,
-        rows,
-        "tag" if pool.task == "entities" else "label",
-        part_of_row,
-        delimiter,
-        notes=() if tells else (note,),
-    )
+    answer = "tag" if pool.task == "entities" else "label"
+    notes = () if tells else (note,)
+    return _TableBlanks(kind, "table", kept, rows, answer, part_of_row, delimiter, notes=notes)
 
 
 def _is_text(name: str) -> bool:
@@ -230,7 +206,7 @@ def _visible(
     source: Source,
     names: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    keep: Sequence[int | str],
+    keep: Keep,
     labels: Sequence[str],
     unit: str | None = None,
     sure: Sequence[str] = (),
@@ -260,24 +236,10 @@ def _visible(
     return shown, [[row[place] for place in places] for row in rows]
 
 
-def _rows_of_table(
-    source: Source, *, comments: bool = False
-) -> tuple[str, str, list[str], list[list[Any]]]:
-    """Return the kind of a table, its delimiter, its columns and its rows."""
-    if is_json(source):
-        records = objects_of(source)
-        names = list(dict.fromkeys(key for record in records for key in record))
-        rows = [[record.get(name) for name in names] for record in records]
-        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
-    kind, dialect = dialect_of(source, comments=comments)
-    (_, names), *body = delimited_rows(source, kind, dialect, comments=comments)
-    return kind, str(dialect["delimiter"]), names, [cells for _, cells in body]
-
-
-def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
+def _open_objects(opened: Input, keep: Keep, *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    kind, _, keys, cells = _rows_of_table(source)
+    kind, _, keys, cells = rows_of_table(source)
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
     names, rows = _visible(source, keys, cells, keep, taken, sure=TOKENS)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
@@ -306,18 +268,14 @@ def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlank
     """Read texts, one per line, as a table with a column for the label; refuse an output."""
     if is_output:
         raise InputError("holds labels and no texts; expected the texts, one per line", path)
-    source = load(path, encoding=pool.reading.encoding)
-    lines = source.data.decode().split("\n")
+    lines = load(path, encoding=pool.reading.encoding).data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
-    tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
-    kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
+    kind, delimiter = ("csv", ",") if any("\t" in text for text in texts) else ("tsv", "\t")
     return _TableBlanks(kind, "table", ["id", "text"], rows, "label", delimiter=delimiter)
 
 
-def _open_documents(
-    path: Path | str, pool: Pool, keep: Sequence[int | str], same: Sequence[int]
-) -> _TableBlanks:
+def _open_documents(path: Path | str, pool: Pool, keep: Keep, same: Sequence[int]) -> _TableBlanks:
     """Find what annotators may see of documents whose records are outputs: keys and texts."""
     key = [str(name) for name in pool.reading.key] or [USUAL_KEY]
     sides: Any = pool.sides
@@ -333,7 +291,7 @@ def _open_documents(
         rows = [name.split(KEY_BORDER) for name in held]
     else:
         source = load(path, encoding=pool.reading.encoding)
-        kind, delimiter, there, cells = _rows_of_table(source)
+        kind, delimiter, there, cells = rows_of_table(source)
         outputs = [*map(str, pool.reading.columns), *(sides[i].column for i in same)]
         names, rows = _visible(source, there, cells, [*key, *keep], outputs)
         places = [names.index(name) for name in key]
@@ -344,11 +302,8 @@ def _open_documents(
     if {*held} != order.keys() or len(held) != len(order):
         odd = next((name for name in [*held, *order] if (name in order) != (name in held)), held[0])
         odd = odd.replace(KEY_BORDER, ", ")
-        raise InputError(
-            f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r}); "
-            "expected the same, each once",
-            path,
-        )
+        found = f"{len(held):,} documents, but the outputs have {len(order):,} (look at {odd!r})"
+        raise InputError(f"{found}; expected the same, each once", path)
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
     return _TableBlanks(kind, "records", names, ordered, _GOLD_KEY, delimiter=delimiter)
 
@@ -360,29 +315,21 @@ _WRITTEN = "columns (CoNLL), JSON lines with spans or with tokens and tags, tabl
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 
-def open_blanks(
-    path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Sequence[int | str] = ()
-) -> Blanks:
+def open_blanks(path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Keep = ()) -> Blanks:
     """Open the text of a pool, from which units are written without any system's output."""
-    same = [
-        number
-        for number, output in enumerate(outputs)
-        if is_path(output) and os.path.realpath(path) == os.path.realpath(output)
-    ]
+    same = [number for number, output in enumerate(outputs) if same_file(path, output)]
     if pool.task == "records":
         return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
-        blanks: Blanks = _open_lines(path, pool, is_output=bool(same))
-        _same_text(blanks, pool, str(path))
-        return blanks
-    options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
-    opened = open_input(path, options)
+        lines = _open_lines(path, pool, is_output=bool(same))
+        return _with_same_text(lines, pool, str(path))
+    opened = open_input(path, replace(how_to_read(pool.reading), input_format=form, predicted=True))
     if form in ("table", "jsonl", "rows") and opened.source.kind == "parquet":
         expected = "CSV, TSV or JSON lines" if form == "table" else "JSON lines"
         raise opened.source.error(f"is Parquet; expected the pool as {expected}")
     if form in ("columns", "conllu"):
-        blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
+        blanks: Blanks = _ColumnBlanks(opened, keep, is_output=bool(same))
     elif form == "table":
         blanks = _open_table(opened, pool, keep)
     elif form in ("jsonl", "rows"):
@@ -390,8 +337,7 @@ def open_blanks(
     else:
         found = f"is {FORMATS[form].title}, but samples are not written as that"
         raise InputError(f"{found}; expected the text of the pool as {_WRITTEN}", path)
-    _same_text(blanks, pool, str(path))
-    return blanks
+    return _with_same_text(blanks, pool, str(path))
 
 
 def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
@@ -406,12 +352,11 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
         return "table"
     if like in ("columns", "conllu", "table", "jsonl", "labels"):
         return like
-    options = replace(how_to_read(pool.reading), task=pool.task, like=like)
-    return open_input(path, options).kind
+    return open_input(path, replace(how_to_read(pool.reading), task=pool.task, like=like)).kind
 
 
-def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
-    """Refuse a pool whose text differs from that of the outputs."""
+def _with_same_text(blanks: Blanks, pool: Pool, name: str) -> Blanks:
+    """Return the text of a pool; refuse one that differs from that of the outputs."""
     part, number = "row" if isinstance(blanks, _TableBlanks) else "sentence", len(pool.unit_of_part)
     if blanks.n_parts != number:
         found = f"{blanks.n_parts} {part}s, but the outputs have {number}"
@@ -431,6 +376,7 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
             if own != their:
                 found = f"row {number} has {text.column} {own[:40]!r}, but {their[:40]!r}"
                 raise InputError(f"{found} in the outputs; expected the same order", name)
+    return blanks
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
@@ -439,11 +385,10 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
         return 0
     source = load(path)
     if written.get("format") == "columns":
-        shape = layout(source)
-        codes, values = column_of(shape, -1)
+        codes, values = column_of(layout(source), -1)
         blank = [code for code, value in enumerate(values) if value == _BLANK.encode()]
         return int(np.isin(codes, blank).sum())
-    _, _, names, rows = _rows_of_table(source)
+    _, _, names, rows = rows_of_table(source)
     column = written.get("column")
     if column not in names:  # records may come back without the column
         return 0 if written.get("format") == "records" else len(rows)
@@ -467,14 +412,11 @@ class Annotated:
         meant = units.number[units.batch < batches]
         parts = pool.parts_of(meant)
         files: list[Any] = []
+        # a list of texts holds labels if the outputs came from Python, else files
+        of_files = design.task == "entities" or all(output.path for output in design.outputs)
         for given in annotated:
-            # a list of texts holds labels if the outputs came from Python, else files
             several = isinstance(given, (list, tuple)) and given and all(map(is_path, given))
-            are_files = several and (
-                design.task == "entities"
-                or any(isinstance(path, Path) for path in given)
-                or all(output.path for output in design.outputs)
-            )
+            are_files = several and (of_files or any(isinstance(path, Path) for path in given))
             files += given if are_files else [given]
         sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
         if not sides:
@@ -557,9 +499,7 @@ def _refuse_blanks(given: Any, design: Design) -> None:
         raise InputError(f"{found} without a label; expected a label for each", given)
 
 
-def _find(
-    sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
-) -> tuple[list[Ints], list[str]]:
+def _find(sides: Sequence[Any], pool: Pool, parts: Ints, design: Design) -> Found:
     """Return the places of annotated sentences among the drawn ones, and notes."""
     named = [names_of_parts(side, pool.sides[0]) for side in sides]
     found = [both for both in named if both is not None]
@@ -567,40 +507,27 @@ def _find(
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
         drawn = [found[0][1][place] for place in parts.tolist()]
-        names = [own for own, _ in found]
-        return _by_name(names, drawn, batch[pool.unit_of_part[parts]], pool)
+        return _by_name([own for own, _ in found], drawn, batch[pool.unit_of_part[parts]], pool)
     sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
         draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
         given = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
         number = f"{len(parts):,} were drawn{draws}"
         raise InputError(f"annotated: {given}, but {number}; expected all, in that order")
-    ends = np.cumsum([0, *sizes])
-    every = np.arange(len(parts), dtype=np.intp)
-    return [every[low:high] for low, high in pairwise(ends)], []
+    return np.split(np.arange(len(parts)), np.cumsum(sizes)[:-1]), []
 
 
-def _by_name(
-    names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
-) -> tuple[list[Ints], list[str]]:
+def _by_name(names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool) -> Found:
     """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
-    free: dict[Any, deque[int]] = defaultdict(deque)
-    for place, name in enumerate(drawn):
-        free[name].append(place)
     known = set(drawn)
-    places: list[list[int]] = [[] for _ in names]
-    twice, strange = 0, []
-    for side_names, side_places in zip(names, places, strict=True):
-        for name in side_names:
-            if free[name]:
-                side_places.append(free[name].popleft())
-            elif name in known:
-                twice += 1
-            else:
-                strange.append(name)
-    missing = [place for unused in free.values() for place in unused]
+    every = [name for own in names for name in own]
+    places = places_of_names(drawn, np.arange(len(drawn)), every)
+    without = [every[at] for at in np.flatnonzero(places < 0)]
+    strange = [name for name in without if name not in known]
+    twice = len(without) - len(strange)
+    missing = np.setdiff1d(np.arange(len(drawn)), places)
     what, wrong = _part(pool), []
-    if missing:
+    if len(missing):
         late = ", ".join(str(n + 1) for n in np.unique(batch[missing]))
         where = f" (of draw {late})" if batch.max() > 0 else ""
         wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
@@ -611,20 +538,17 @@ def _by_name(
         wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
     if wrong:
         raise InputError(f"annotated: {', '.join(wrong)}; expected each drawn {what} once")
-    flat = [place for side_places in places for place in side_places]
     notes = []
-    if flat != sorted(flat):
+    if (np.diff(places) < 0).any():
         equal = len(drawn) - len(known)
         notes.append("the annotated units are not in the order in which they were drawn")
         if equal:
-            notes.append(
-                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them have the text of "
-                "another one: these are matched in order"
-            )
-    return [np.array(side_places, dtype=np.intp) for side_places in places], notes
+            same = equal + sum(drawn.count(name) > 1 for name in known)
+            what = "of them have the text of another one: these are matched in order"
+            notes.append(f"{same} {what}")
+    return np.split(places, np.cumsum([len(own) for own in names])[:-1]), notes
 
 
 def _part(pool: Pool) -> str:
     """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
-    is_whole = pool.unit != "document" or pool.task == "records"
-    return pool.unit if is_whole else "sentence"
+    return pool.unit if pool.unit != "document" or pool.task == "records" else "sentence"

@@ -153,9 +153,8 @@ class Design:
     def first(self, draws: int) -> Design:
         """Return the design as it was after this many draws."""
         drawn = np.sum(self.batches[:draws], axis=0)
-        strata = tuple(
-            replace(stratum, drawn=int(k)) for stratum, k in zip(self.strata, drawn, strict=True)
-        )
+        pairs = zip(self.strata, drawn, strict=True)
+        strata = tuple(replace(stratum, drawn=int(k)) for stratum, k in pairs)
         return replace(self, strata=strata, batches=self.batches[:draws])
 
     def to_dict(self) -> dict[str, Any]:

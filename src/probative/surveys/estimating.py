@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from probative._validation import (
-    Input,
-    Systems,
-    flag,
-    fraction,
-    open_probability,
-    positive,
-    random_generator,
-)
+from probative._validation import Input, Systems, flag, fraction, open_probability, positive
 from probative.inference.compare import Choices, compare_pairs
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
@@ -87,14 +79,9 @@ class _Survey:
         known = self.answers.counts[0]
         if not single or self.pool.judged is not None or known.tn is None:
             return None
-        return ItemStrata.of_items(
-            self.design.stratum_of,
-            self.pool.returned > 0,
-            self.design.units.number,
-            known.tp + known.fn,
-            self.pool.probability,
-            finite=not self.options.population,
-        )
+        which = self.design.stratum_of, self.pool.returned > 0, self.design.units.number
+        positives, is_finite = known.tp + known.fn, not self.options.population
+        return ItemStrata.of_items(*which, positives, self.pool.probability, finite=is_finite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +278,8 @@ def estimate(
     projected = {name: PoolScore(name, survey) for name in (*shown_metrics, *compared)}
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
-    choices = Choices(pool.unit, options.level, options.rope, Comparison.power, random_generator(0))
+    rng = np.random.default_rng(0)
+    choices = Choices(pool.unit, options.level, options.rope, Comparison.power, rng)
     gaps: list[Any] = []
     for name in compared:  # each system with the first
         pairs = [(0, k) for k in everyone[1:]]
@@ -300,7 +288,6 @@ def estimate(
             adjusted = adjust_pvalues([gap.pvalue for gap in own], method="holm")
             own = [replace(c, p_adjusted=float(p)) for c, p in zip(own, adjusted, strict=True)]
         gaps += own
-    first = projected[compared[0]]
     of_goal = gaps if known.goal == "difference" and gaps else estimated
     worth = next(one.worth for one in of_goal if one.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
@@ -322,7 +309,7 @@ def estimate(
         scores=tuple(estimated),
         comparisons=tuple(gaps),
         verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
-        strata=tuple(_strata(survey, first.scores)),
+        strata=tuple(_strata(survey, projected[compared[0]].scores)),
         worth=worth,
         metric=compared[0],
         judge=None if known.judge is None else known.judge.name,
@@ -352,9 +339,8 @@ def _strata(survey: _Survey, scores: PoolScores) -> Iterator[EstimatedStratum]:
         mine = design.units.stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [system[mine].sum() for system in counts]
-        items, *right = (
-            float(n) / max(labelled, 1) for n in (tables[0].positives, *(t.tp for t in tables))
-        )
+        each = tables[0].positives, *(table.tp for table in tables)
+        items, *right = (float(number) / max(labelled, 1) for number in each)
         by_system = dict(zip(design.systems, right, strict=True))
         share = part / total if total > 0 else 0.0
         yield EstimatedStratum(own.name, own.size, labelled, items, by_system, share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,16 +18,7 @@ from probative.matching.matched import Matched, match_inputs, name_systems
 from probative.matching.outputs import check_reading, how_to_read, short_name
 from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
-from probative.reading.annotations import (
-    Labels,
-    Records,
-    RowIds,
-    Segmented,
-    Spans,
-    Tagged,
-    Text,
-    part_of,
-)
+from probative.reading.annotations import Labels, Records, RowIds, Segmented, Text, part_of
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.logs import Samples
 from probative.reading.records import on_same_documents
@@ -43,6 +35,8 @@ if TYPE_CHECKING:
     from probative.reading.formats import Options as HowToRead
     from probative.surveys.design import Design, SystemSource
 
+    Ints = NDArray[np.intp]
+
 
 # --- Reading the outputs of systems without gold
 
@@ -53,12 +47,10 @@ _REFUSED = {
     "run_column": "a pool has no runs; expected one output per system",
     "group": "a pool has no groups; leave it out",
     "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
-    "memory_limit": "has no effect here; leave it out",
-    "table": "has no effect here; leave it out",
-    "score_name": "has no effect here; leave it out",
-    "train_words": "has no effect here; leave it out",
     "only_gold_paths": "gold is not known yet; expected the rule ignore for single fields",
 }
+_WITHOUT_EFFECT = ("memory_limit", "table", "score_name", "train_words")
+_REFUSED |= dict.fromkeys(_WITHOUT_EFFECT, "has no effect here; leave it out")
 
 
 def _read_sides(
@@ -296,12 +288,7 @@ def read_pool(
 
 
 def read_again(
-    design: Design,
-    folder: Path | str = ".",
-    *,
-    outputs: Any = None,
-    judge: Any = None,
-    scores: Any = None,
+    design: Design, folder: Path, *, outputs: Any = None, judge: Any = None, scores: Any = None
 ) -> Pool:
     """Read the outputs of a design as they were read when it was made; refuse changed ones."""
     # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
@@ -310,22 +297,20 @@ def read_again(
         expected = f"expected the {len(design.outputs)} of the design"
         raise InputError(f"systems: {len(outputs)}; {expected}")
     given = zip(design.outputs, outputs or [None] * len(design.outputs), strict=True)
-    inputs = [_same(source, data, folder) for source, data in given]
-    third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
-        inputs,
+        [_same(source, data, folder) for source, data in given],
         reading=ReadingOptions.of(design.reading),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
-        judge=third,
+        judge=None if design.judge is None else _same(design.judge, judge, folder),
         scores=design.scores if scores is None else scores,
     )
 
 
 def n_parts(side: Any) -> int:
     """Return the number of parts as read (sentences, items)."""
-    if isinstance(side, (Tagged, Spans)):
-        return side.text.n_sentences
+    if side.task == "entities":
+        return int(side.text.n_sentences)
     if isinstance(side, Records) or side.units is None:
         return len(side)
     return int(side.units.max(initial=-1)) + 1
@@ -337,13 +322,21 @@ def names_of_parts(side: Any, other: Any) -> tuple[list[Any], list[Any]] | None:
     return next(((own, known[kind]) for kind, own in _identifiers(side) if kind in known), None)
 
 
+def places_of_names(there: Sequence[Any], order: Ints, names: Sequence[Any]) -> Ints:
+    """Return the place of each name, the first in this order that is free; -1 without one."""
+    free: dict[Any, list[int]] = defaultdict(list)
+    for place in order[::-1].tolist():
+        free[there[place]].append(place)
+    return np.array([free[name].pop() if free.get(name) else -1 for name in names], dtype=np.intp)
+
+
 def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
     """Yield what identifies the parts of a side, the surest first: its kind, and one per part."""
     if isinstance(side, Records):
         if side.keys is not None:
             yield "key", list(side.keys)
         return
-    text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
+    text = side.text if side.task == "entities" else side.aligned
     if isinstance(text, Text):
         words = [tuple(text.words(i)) for i in range(text.n_sentences)]
         if any(words):
@@ -379,11 +372,11 @@ def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     }
 
 
-def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
+def _same(source: SystemSource, given: Any, folder: Path) -> Any:
     """Return the input that a design names; refuse one that has changed."""
     if given is None and source.path is None:
         raise InputError(f"systems: {source.name!r} came from Python; expected it again")
-    data = Path(folder) / str(source.path) if given is None else given
+    data = folder / str(source.path) if given is None else given
     if given is None and not data.exists():
         where = f"{source.name!r} at its old place relative to the design"
         raise InputError(f"there is no such file; expected {where}", data)

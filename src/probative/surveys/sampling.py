@@ -57,13 +57,6 @@ class _Asked(NamedTuple):
     judge: Any
 
 
-def _reason_of(size: int, drawn: int, least: int, why: str) -> str:
-    """Return the reason for the number of units drawn from a stratum."""
-    if drawn == size:
-        return "all"
-    return "least" if drawn == least else why
-
-
 def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     """Return the paths to write; refuse existing files, except a design that is extended."""
     path = Path(to)
@@ -143,8 +136,7 @@ def _finish(
 
 def _extend_alone(given: Any, asked: _Asked) -> Sampled:
     """Draw more units into a design (an object or its file), and write them."""
-    options = asked.options
-    chosen = sorted(options.changed() - {"add", "level"})
+    chosen = sorted(asked.options.changed() - {"add", "level"})
     chosen += ["names"] if asked.names is not None else []
     if chosen:
         raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
@@ -177,16 +169,15 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     if evidence is not None:
         basis = expected.why
         spreads = (expected.spreads(units) for units in old.order)
-        looked_at = [
-            replace(stratum, spread=spread, beside=beside)
-            for stratum, (spread, beside) in zip(old.strata, spreads, strict=True)
-        ]
+        both = zip(old.strata, spreads, strict=True)
+        looked_at = [replace(own, spread=spread, beside=more) for own, (spread, more) in both]
     keys, sizes = zip(*((stratum.key, stratum.size) for stratum in old.strata), strict=True)
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
         if k > n0 or own.why not in ("all", "least"):
-            why = _reason_of(own.size, int(k), 0 if k == n0 else int(low), basis)
+            fewest = low if k > n0 else 0
+            why = "all" if k == own.size else "least" if k == fewest else basis
             looked_at[place] = replace(own, why=why)
     new = replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
     blanks = None
@@ -199,8 +190,7 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
             raise InputError(found, text)
         given = outputs or [None if own.path is None else folder / own.path for own in old.outputs]
         blanks = open_blanks(text, pool, given, old.written.get("keep", ()))
-    options = replace(asked.options, rng=old.seed)
-    return _finish(new, expected, options, pool, blanks, files, notes)
+    return _finish(new, expected, replace(asked.options, rng=old.seed), pool, blanks, files, notes)
 
 
 _UNITS = ("sentence", "document", "unit", "item")
@@ -344,7 +334,7 @@ def _draw(corpus: Any, asked: _Asked) -> Sampled:
     if size > pool.n_units:
         there = counted(pool.n_units, pool.unit)
         raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
-    blanks = _open_corpus(corpus, pool, outputs, options.keep, asked.to)
+    blanks = _open_corpus(corpus, pool, asked)
     evidence, notes = evidence_of(pool, asked.pilot)
     expected = Expected(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
@@ -355,7 +345,7 @@ def _draw(corpus: Any, asked: _Asked) -> Sampled:
             own.key,
             len(own.units),
             int(k),
-            _reason_of(len(own.units), int(k), int(low), expected.why),
+            "all" if k == len(own.units) else "least" if k == low else expected.why,
             *expected.spreads(own.units),
         )
         for own, k, low in zip(layers, drawn, least, strict=True)
@@ -393,15 +383,13 @@ def _draw(corpus: Any, asked: _Asked) -> Sampled:
     return _finish(design, expected, options, pool, blanks, files, notes)
 
 
-def _open_corpus(
-    corpus: Any, pool: Pool, outputs: list[Any], keep: Sequence[int | str], to: Any
-) -> Blanks | None:
+def _open_corpus(corpus: Any, pool: Pool, asked: _Asked) -> Blanks | None:
     """Open the text of the pool, from which units are written; None for inputs from Python."""
     if is_path(corpus):
-        return open_blanks(corpus, pool, outputs, keep)
-    if to is not None:
+        return open_blanks(corpus, pool, asked.outputs, asked.options.keep)
+    if asked.to is not None:
         raise InputError("to: the pool came from Python; expected the path of a file for it")
-    if keep:
+    if asked.options.keep:
         raise InputError("keep: the pool came from Python; leave it out")
     parts = len(pool.unit_of_part)
     try:

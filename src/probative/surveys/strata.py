@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.reading.annotations import part_of
 from probative.reading.inputs import is_path
-from probative.surveys.pool import Pool, n_parts, names_of_parts
+from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_names
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from probative._validation import Array as Floats
     from probative._validation import Ints
     from probative.matching.matched import Matched
+
+    Numbers = Sequence[int]
+    Units = NDArray[np.intp]
 
 
 LEAST = 5  # fewest units drawn from a stratum, if it has as many
@@ -42,7 +44,7 @@ class _Layer(NamedTuple):
 
     name: str
     key: str
-    units: NDArray[np.intp]
+    units: Units
 
 
 def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
@@ -50,7 +52,6 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     # If units of many items, such as documents, hold most of the spread, all units may be grouped
     # by their number of items, or not at all, if that forecasts a shorter interval. Strata that
     # would give too few of the `size` units to draw are merged.
-    most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
     by_answer = pool.is_single and pool.matched.positive is not None
     code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
     members = (np.flatnonzero(code == number) for number in range(len(names)))
@@ -58,7 +59,7 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
-    by_pattern = _joined(layers, expected, most)
+    by_pattern = _joined(layers, expected, max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST)))
     is_some = _TIMES_LEAST_PER_STRATUM * LEAST <= size < pool.n_units
     if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
         return by_pattern
@@ -109,14 +110,13 @@ def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str], list[str]]:
     return code, names, names
 
 
-def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
+def _has_long_units(units: Units, pool: Pool, expected: Expected) -> bool:
     """Return True if units of many items, in varying numbers, hold most of the spread."""
     if pool.is_single or pool.doubt is not None or len(units) < _TIMES_LEAST_PER_STRATUM * LEAST:
         return False
     others = np.setdiff1d(np.arange(pool.n_units), units)
-    weight, other_weight = (
-        len(part) * expected.placing(part) if len(part) else 0 for part in (units, others)
-    )
+    weight = len(units) * expected.placing(units)
+    other_weight = len(others) * expected.placing(others) if len(others) else 0
     return weight > other_weight and bool(np.ptp(_number(pool)[0][units]))
 
 
@@ -140,7 +140,7 @@ def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Laye
                 yield [*map(_Layer, names, names, parts)]
 
 
-def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
+def _foretold(layers: list[_Layer], expected: Expected, size: int) -> Floats:
     """Forecast the half length of the interval, as guessed and if units differ half as much."""
     # As in `estimate`, the variance is at least that of half a unit more going wrong as a whole in
     # every stratum. The forecast is infinite if strata with few labelled units hold a large share
@@ -163,9 +163,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     return np.asarray(student_quantile(0.95, freedom) * np.sqrt(variance))
 
 
-def _limits(
-    units: NDArray[np.intp], ranked: NDArray[Any], weights: NDArray[np.float64], parts: int
-) -> NDArray[Any]:
+def _limits(units: Units, ranked: NDArray[Any], weights: Floats, parts: int) -> NDArray[Any]:
     """Return the highest values of `ranked` in all parts of equal weight but the last."""
     units = units[np.argsort(ranked[units], kind="stable")]
     reached = np.cumsum(weights[units])
@@ -206,11 +204,9 @@ def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]
             break
         keys = [layer.key for layer in layers]
         alone = [keys.count(key) == 1 for key in keys]
-        fitting = [
-            i
-            for i in range(len(layers) - 1)
-            if keys[i] == keys[i + 1] or (alone[i] and alone[i + 1])
-        ] or list(range(len(layers) - 1))
+        every = range(len(layers) - 1)
+        alike = [i for i in every if keys[i] == keys[i + 1] or (alone[i] and alone[i + 1])]
+        fitting = alike or every
         at = sizes.index(min(sizes))
         beside = [i for i in fitting if i in (at - 1, at)] if tiny else []
         at = min(beside or fitting, key=lambda i: (weights[i] + weights[i + 1], i))
@@ -229,24 +225,19 @@ def _both(first: _Layer, second: _Layer) -> _Layer:
 
 def numbers_of(layers: Sequence[_Layer], expected: Expected, n: int) -> tuple[Ints, Ints]:
     """Return how many units to draw from each layer, and how many at least."""
-    sizes = [len(own.units) for own in layers]
     placing = [expected.placing(own.units) for own in layers]
-    return draw_numbers([own.key for own in layers], sizes, placing, n)
+    return draw_numbers([own.key for own in layers], [len(own.units) for own in layers], placing, n)
 
 
 def draw_numbers(
-    keys: Sequence[str],
-    sizes: Sequence[int],
-    spreads: Sequence[float],
-    n: int,
-    drawn: Sequence[int] | None = None,
+    keys: Sequence[str], sizes: Numbers, spreads: Sequence[float], n: int, drawn: Numbers = ()
 ) -> tuple[Ints, Ints]:
     """Return how many units to draw from each stratum in all, and how many at least."""
     # Strata that are mirror images get the same sampling rate, as nearly as integers allow, if that
     # raises the variance by at most a twentieth: the comparison of two systems then does not depend
     # on which is called A. `drawn` holds the units drawn before.
     size = np.asarray(sizes)
-    before = np.zeros(len(sizes), dtype=np.int64) if drawn is None else np.asarray(drawn)
+    before = np.asarray(drawn or [0] * len(sizes))
     least = np.maximum(before, np.minimum(min(LEAST, max(1, n // len(sizes))), size))
     if least.sum() > n:
         least = before
@@ -256,9 +247,8 @@ def draw_numbers(
         return best, least
     # the best numbers with equal rates in strata of the same key
     squares = size * np.asarray(spreads, dtype=np.float64) ** 2
-    together, summed, fewest = (
-        np.array([column[members].sum() for members in groups]) for column in (size, squares, least)
-    )
+    sums = [[own[members].sum() for members in groups] for own in (size, squares, least)]
+    together, summed, fewest = map(np.array, sums)
     # at one rate, the strata of a group have the variance of one stratum with this spread
     number = allocate(together, np.sqrt(summed / together), n, fewest)
     even = least.copy()
@@ -362,7 +352,7 @@ class Expected:
         every = (self.mean.var(axis=1) + self.variance.mean(axis=1))[: self.n_goals]
         self.overall = float(np.sqrt(every.mean()))
 
-    def spreads(self, units: NDArray[np.intp]) -> tuple[float, float]:
+    def spreads(self, units: Units) -> tuple[float, float]:
         """Return the standard deviation of the goal among units of one stratum, and beside it."""
         # beside it: what the scores add if the goal is a difference; 0 for scores
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
@@ -375,7 +365,7 @@ class Expected:
         beside = np.sqrt(_WEIGHT_OF_SCORES * scores.mean()) if len(scores) else 0.0
         return float(np.sqrt(goals.mean())), float(beside)
 
-    def placing(self, units: NDArray[np.intp]) -> float:
+    def placing(self, units: Units) -> float:
         """Return the spread that decides the allocation."""
         return float(np.hypot(*self.spreads(units)))
 
@@ -466,10 +456,8 @@ def evidence_of(
         if not len(in_pool):
             raise InputError(f"pilot: none of its {total} units is in the pool as a whole")
         if len(in_pool) < total:
-            notes.append(
-                f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
-                f"whole and are left out"
-            )
+            what = f"{total - len(in_pool)} of its {total} units are not in the pool as a whole"
+            notes.append(f"pilot: {what} and are left out")
         side, parts = part_of(side, places), in_pool
     return _Evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
 
@@ -484,9 +472,6 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     if drawn is not None:  # of equal texts, prefer those that were drawn
         first = pool.parts_of(drawn)
         order = np.concatenate([first, np.setdiff1d(order, first)])
-    places: dict[Any, list[int]] = defaultdict(list)
-    for place in order[::-1].tolist():
-        places[mine[place]].append(place)
-    matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
-    pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
+    places = places_of_names(mine, order, theirs)
+    found = np.flatnonzero(places >= 0)
+    return places[found], found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import Array, flag, names_of, one_of, shown
+from probative._validation import Array, Ints, Mask, flag, names_of, one_of, shown
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
@@ -34,13 +34,11 @@ from probative.tables.query import (
 from probative.tables.scores import SummedScores, range_of, sum_table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.tables.engines import Frame
 
     _Key = tuple[int | None, str | None]  # group and class
     # of distinct units: sums (columns as in `query.statistics_of`) and numbers
-    _Units = dict[_Key, tuple[Array, NDArray[np.int64]]]
+    _Units = dict[_Key, tuple[Array, Ints]]
 
 
 _ON_NULL = ("error", "drop", "negative")
@@ -72,12 +70,12 @@ class _Asked(NamedTuple):
 class _Cells(NamedTuple):
     """The distinct rows of a table with their counts."""
 
-    group: NDArray[np.int64]
-    codes: NDArray[np.int64]  # of labels: one row per side, gold first; -1 for no label
+    group: Ints
+    codes: Ints  # of labels: one row per side, gold first; -1 for no label
     number: Array  # of rows equal to each distinct row
 
 
-def units_by_key(keys: Iterable[_Key], sums: Array, number: NDArray[np.int64]) -> _Units:
+def units_by_key(keys: Iterable[_Key], sums: Array, number: Ints) -> _Units:
     """Return the distinct units of each group and class."""
     places: dict[_Key, list[int]] = {}
     for place, key in enumerate(keys):
@@ -167,9 +165,7 @@ class Tallied:
         fp, fn = returned - right, positives - right
         has_negatives = self._has_negatives(label, number is not None)
         counts = Counts(right, fp, fn, rows - right - fp - fn if has_negatives else None)
-        if number is None:
-            return counts[0]
-        return counts[np.repeat(np.arange(len(number)), number)]
+        return counts[0] if number is None else counts[np.repeat(np.arange(len(number)), number)]
 
     def paired(
         self,
@@ -191,9 +187,7 @@ class Tallied:
         """
         sums, number = self._sums((self._system(a), self._system(b)), group, label, by_unit)
         cases = _cases(sums)[:, : 7 + self._has_negatives(label, number is not None)]
-        if number is None:
-            return PairedCounts(cases[0])
-        return PairedCounts(cases, number).grouped()
+        return PairedCounts(cases[0]) if number is None else PairedCounts(cases, number).grouped()
 
     def _system(self, system: str | int) -> int:
         if isinstance(system, int) and not isinstance(system, bool) and 0 <= system < len(self):
@@ -221,7 +215,7 @@ class Tallied:
 
     def _sums(
         self, systems: tuple[int, ...], group: Hashable, label: str | None, by_unit: bool | None
-    ) -> tuple[Array, NDArray[np.int64] | None]:
+    ) -> tuple[Array, Ints | None]:
         """Return the sums of these systems: one row and None, or distinct units and numbers."""
         by_unit = self.unit is not None if by_unit is None else by_unit
         if not by_unit:
@@ -229,22 +223,19 @@ class Tallied:
         sums, number = self._rows(group, self._class(label))
         return sums[:, _places(len(self), systems)], number
 
-    def _rows(self, group: Hashable, label: str | None) -> tuple[Array, NDArray[np.int64]]:
+    def _rows(self, group: Hashable, label: str | None) -> tuple[Array, Ints]:
         if self.unit is None:
             raise InputError("by_unit: no column of units was counted; expected unit=")
         at = self._group(group)
         if (at, None) not in self._units and (at, self.positive) not in self._units:
-            raise InputError(
-                "group: units were counted in each group alone; expected overall=True for all"
-            )
+            problem = "group: units were counted in each group alone"
+            raise InputError(f"{problem}; expected overall=True for all")
         if (at, label) not in self._units and self.positive is not None:
-            raise InputError(
-                f"label: units were counted for {self.positive!r} alone; expected that"
-            )
+            problem = f"label: units were counted for {self.positive!r} alone"
+            raise InputError(f"{problem}; expected that")
         all_sums, all_numbers = self._units[at, self.positive]
         sums, number = self._units.get((at, label), (all_sums[:0], all_numbers[:0]))
-        # add the units without this label
-        others = int(all_numbers.sum() - number.sum())
+        others = int(all_numbers.sum() - number.sum())  # add the units without this label
         if others:
             sums = np.concatenate([sums, np.zeros((1, sums.shape[1]))])
             number = np.append(number, others)
@@ -262,7 +253,7 @@ class Tallied:
         sides = [cells.codes[k][kept] for k in (0, *(1 + system for system in systems))]
         code = None if label is None else self.labels.index(label)
 
-        def same(i: int, j: int) -> NDArray[np.bool_]:
+        def same(i: int, j: int) -> Mask:
             yes = sides[i] >= 0 if code is None else sides[i] == code
             return np.asarray(yes & (sides[i] == sides[j]))
 
@@ -342,21 +333,18 @@ class _Counted:
         rows = fetch(lambda: count_cells(source, keys, unit), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
-            raise InputError(
-                f"gold: more than {_MOST_CELLS:,} kinds of rows; are {asked.labels['g'][1]!r} and "
-                f"the columns of the systems labels? Expected fewer labels, systems or groups"
-            )
+            asking = f"are {asked.labels['g'][1]!r} and the columns of the systems labels?"
+            expected = "Expected fewer labels, systems or groups"
+            raise InputError(f"gold: more than {_MOST_CELLS:,} kinds of rows; {asking} {expected}")
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
         values = {safe: values_of(rows[safe]) for safe in asked.labels}
         named = asked.labels.items()
         self.columns = {safe: LabelColumn.of(*own, values[safe]) for safe, own in named}
         gold = self.columns["g"]
-        refuse_continuous(
-            [value for value, text in gold.texts.items() if text is not None],
-            lambda text: InputError(f"gold: column {gold.name!r} {text}"),
-            int(number.sum()),
-        )
+        held = [value for value, text in gold.texts.items() if text is not None]
+        name = f"gold: column {gold.name!r}"
+        refuse_continuous(held, lambda text: InputError(f"{name} {text}"), int(number.sum()))
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
         columns = self.columns.items()
@@ -368,37 +356,29 @@ class _Counted:
             if lost:
                 what = missing_labels(lost, int(number.sum()))
                 raise InputError(f"unit: column {asked.units[unit][1]!r} {what}, or on_null='drop'")
-        group = self._grouped(rows, kept)
-        self.cells = _Cells(group, codes[:, kept], number[kept])
+        self.cells = _Cells(self._grouped(rows, kept), codes[:, kept], number[kept])
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) > 1:
             types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
-            self.notes.append(
-                f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
-            )
+            what = "labels of different types are compared by their texts"
+            self.notes.append(f"{what} ({types}): 1 is '1' is True")
         self.notes += self._strangers(codes[:, kept], number[kept])
 
-    def _grouped(
-        self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _grouped(self, rows: dict[str, Sequence[Any]], kept: Mask) -> Ints:
         """Name the groups that have rows; return the group of every kept kind of row."""
-        every = group_keys(
-            rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
-        )
+        groups, size = list(self.asked.groups), len(rows[NUMBER])
+        every = group_keys(rows, groups, size, single=self.asked.single_by)
         keys = [key for key, own in zip(every, kept, strict=True) if own]
         self.groups = sort_groups(keys)
         number = {key: i for i, key in enumerate(self.groups)}
         without = any(k is None or (isinstance(k, tuple) and None in k) for k in self.groups)
         if self.asked.groups and without:
             listed = ", ".join(repr(name) for _, name in self.asked.groups.values())
-            self.notes.append(
-                f"{listed}: some rows have no value; they are a group of their own, None"
-            )
+            what = "some rows have no value; they are a group of their own, None"
+            self.notes.append(f"{listed}: {what}")
         return np.array([number[key] for key in keys], dtype=np.int64)
 
-    def _without_gaps(
-        self, codes: NDArray[np.int64], number: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _without_gaps(self, codes: Ints, number: Array) -> Mask:
         """Return True for every kind of row that counts, by the policy for missing labels."""
         gaps, total = codes < 0, int(number.sum())
         everything = np.ones(codes.shape[1], dtype=bool)
@@ -410,21 +390,19 @@ class _Counted:
         if self.on_null == "error":
             column, n = lacking[0]
             what = missing_labels(n, total)
-            raise InputError(
-                f"{column.parameter}: column {column.name!r} {what}, or on_null='drop' or "
-                f"on_null='negative'"
-            )
+            ways = "or on_null='drop' or on_null='negative'"
+            raise InputError(f"{column.parameter}: column {column.name!r} {what}, {ways}")
         if self.on_null == "negative":
             self.notes.append(f"labels are missing ({missing}); they count as no label")
             return everything
-        kept: NDArray[np.bool_] = np.logical_not(np.any(gaps, axis=0))
+        kept: Mask = np.logical_not(np.any(gaps, axis=0))
         left_out = int(number[~kept].sum())
         if not kept.any():
             raise InputError(f"gold: every row lacks a label ({missing}); expected labels")
         self.notes.append(f"labels are missing ({missing}); {left_out:,} rows are left out")
         return kept
 
-    def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
+    def _strangers(self, codes: Ints, number: Array) -> list[str]:
         """Return notes on labels that only one side has, with their frequencies."""
         times = [np.bincount(own[own >= 0], number[own >= 0], len(self.labels)) for own in codes]
         gold, *systems = zip((column.name for column in self.columns.values()), times, strict=True)
@@ -447,7 +425,6 @@ class _Counted:
         number, sums = numbers_of(rows, statistics_of(len(self.asked.systems)))
         at = {key: i for i, key in enumerate(self.groups)} if groups else {}
         keys = group_keys(rows, groups, len(number), single=self.asked.single_by)
-        group = [at.get(key) for key in keys]
         labels = [positive] * len(number)
         if positive is None:
             labels = [str(label) if label else None for label in rows["label"]]  # `ALL` is empty
@@ -455,13 +432,11 @@ class _Counted:
         whole = np.array([label == positive for label in labels], dtype=bool)
         seen, expected = int((number * sums[:, 0] * whole).sum()), int(self.cells.number.sum())
         if seen > expected or (seen < expected and self.on_null != "drop"):
-            raise InputError(
-                f"frame: the table changed while it was counted, from {expected:,} rows to "
-                f"{seen:,}; expected one that stays"
-            )
+            changed = f"the table changed while it was counted, from {expected:,} rows to {seen:,}"
+            raise InputError(f"frame: {changed}; expected one that stays")
         if seen < expected:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
-        return units_by_key(zip(group, labels, strict=True), sums, number)
+        return units_by_key(zip([at.get(key) for key in keys], labels, strict=True), sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
@@ -475,24 +450,20 @@ class _Counted:
         """Merge units that are nearly alike, because there are too many distinct ones."""
         systems = len(self.asked.systems)
         if systems > 2:
-            raise InputError(
-                f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
-            )
+            problem = f"unit: more than {_MOST_KINDS:,} kinds of units"
+            raise InputError(f"{problem}; expected one or two systems")
         for halvings in range(_MOST_HALVINGS + 1):
             rows = self._kinds_of_units(groups, positive, _FIRST_FINENESS / 2**halvings)
             if len(rows[NUMBER]) <= _MOST_KINDS:
                 break
         else:
-            raise InputError(
-                f"unit: more than {_MOST_KINDS:,} kinds of units, even if those that are nearly "
-                f"alike are merged; expected fewer groups or classes"
-            )
+            what = "even if those that are nearly alike are merged"
+            problem = f"unit: more than {_MOST_KINDS:,} kinds of units, {what}"
+            raise InputError(f"{problem}; expected fewer groups or classes")
         merged, lost = units_alike(rows, [*groups, *([] if positive else ["label"])], systems)
-        self.notes.append(
-            f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged; "
-            f"totals and the exact test stay the same, the variance of the cases "
-            f"of units becomes up to {100 * lost:.2g} % smaller"
-        )
+        what = f"more than {_MOST_KINDS:,} kinds of units: those that are nearly alike are merged"
+        effect = f"the variance of the cases of units becomes up to {100 * lost:.2g} % smaller"
+        self.notes.append(f"{what}; totals and the exact test stay the same, {effect}")
         return merged
 
 
@@ -660,16 +631,8 @@ def tally(
     if range is not None:
         raise InputError("range: is that of graded scores; expected scores=")
     named, parameters = _systems(pred, a, b, systems)
-    table = count_table(
-        frame,
-        gold=gold,
-        systems=named,
-        by=by,
-        unit=unit,
-        positive=positive,
-        on_null=on_null,
-        parameters=parameters,
-    )
+    which: Any = {"positive": positive, "on_null": on_null, "parameters": parameters}
+    table = count_table(frame, gold=gold, systems=named, by=by, unit=unit, **which)
     for note in table.notes:
         warnings.warn(TallyWarning(note), stacklevel=2)
     if systems is not None:
@@ -681,9 +644,7 @@ def tally(
             return count(group=group)
         return {label: count(group=group, label=label) for label in table.labels}
 
-    if by is None:
-        return of_group(None)
-    return {group: of_group(group) for group in table.groups}
+    return of_group(None) if by is None else {group: of_group(group) for group in table.groups}
 
 
 def _systems(

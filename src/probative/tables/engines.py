@@ -30,10 +30,8 @@ def opened(frame: object) -> Frame:
     try:
         return nw.from_native(frame)
     except TypeError:
-        raise InputError(
-            f"frame: {shown(frame)}; expected a table of pandas, Polars, PyArrow, DuckDB, Ibis, "
-            f"Dask or PySpark"
-        ) from None
+        kinds = "pandas, Polars, PyArrow, DuckDB, Ibis, Dask or PySpark"
+        raise InputError(f"frame: {shown(frame)}; expected a table of {kinds}") from None
 
 
 def listed(names: Sequence[str]) -> str:
@@ -45,10 +43,8 @@ def listed(names: Sequence[str]) -> str:
 def check_column(name: str, there: Sequence[str], error: Callable[[str], InputError]) -> None:
     """Refuse a column that a table does not have, or has twice."""
     if name not in there:
-        raise error(
-            f"there is no column {name!r}; expected one of {listed(there)}"
-            + suggestion(name, there)
-        )
+        expected = f"expected one of {listed(there)}{suggestion(name, there)}"
+        raise error(f"there is no column {name!r}; {expected}")
     if there.count(name) > 1:
         raise error(f"{there.count(name)} columns are called {name!r}; expected one")
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from probative._validation import Array, shown
+from probative._validation import Array, Ints, shown
 from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
 from probative.tables.engines import opened
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
     import narwhals as nw
     from duckdb import DuckDBPyConnection as Connection
-    from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
+
+    Named = dict[str, tuple[str, str]]  # parameter and column by safe name
+    Rows = Mapping[str, Sequence[Any]]  # columns of the result of a query
+    Same = Callable[[int, int], nw.Expr]  # the condition that two sides return the same
 
 
 _T = TypeVar("_T", bound=Any)
@@ -116,11 +119,7 @@ def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
 
 
 def _summands(
-    frame: Frame,
-    keep: list[str],
-    sides: int,
-    same: Callable[[int, int], nw.Expr],
-    label: nw.Expr | None = None,
+    frame: Frame, keep: list[str], sides: int, same: Same, label: nw.Expr | None = None
 ) -> Frame:
     """Return what every row adds to the sums of its unit."""
     import narwhals as nw
@@ -151,8 +150,7 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
     for place in range(sides):
         yes = [same(place, k) for k in range(sides)]
         named = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
-        label = nw.col(texts[place])
-        branches.append(_summands(named, keep, sides, partial(_both, yes), label))
+        branches.append(_summands(named, keep, sides, partial(_both, yes), nw.col(texts[place])))
     # sum before joining: fewer rows, and plans that every optimiser handles well
     sums = [nw.col(name).sum() for name in statistics_of(sides - 1)]
     branches = [branch.group_by(*keep, "label").agg(*sums) for branch in branches]
@@ -182,10 +180,8 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     if dtype == nw.String or dtype.is_integer():  # a cast: PyArrow has two types of text
         return nw.when(~is_gap(safe, dtype)).then(nw.col(safe).cast(nw.String))
     if len(column.texts) > _LONGEST_CHAIN:
-        raise InputError(
-            f"{column.parameter}: column {column.name!r} has {len(column.texts):,} labels of the "
-            f"type {dtype}; expected text or whole numbers"
-        )
+        held = f"column {column.name!r} has {len(column.texts):,} labels of the type {dtype}"
+        raise InputError(f"{column.parameter}: {held}; expected text or whole numbers")
     # no literal null: some libraries would turn it into text
     first, *others = sorted(column.labels) or [ALL]
     chain: nw.Expr = nw.when(_is_label(safe, column, first)).then(nw.lit(first))
@@ -213,9 +209,7 @@ def is_gap(name: str, dtype: Any) -> nw.Expr:
     return own.is_null() | (own == "")
 
 
-def plain(
-    frame: Frame, labels: dict[str, tuple[str, str]], keys: dict[str, tuple[str, str]]
-) -> Frame:
+def plain(frame: Frame, labels: Named, keys: Named) -> Frame:
     """Return the frame with null for every missing group or unit; refuse lists and objects."""
     import narwhals as nw
 
@@ -244,8 +238,7 @@ def _plain_objects(frame: Frame, safe: str, parameter: str, name: str, *, merge:
     for value in native[safe].tolist():
         text = _text_of(parameter, name, value)
         values.append(None if text is None else first.setdefault(text, value) if merge else value)
-    column = pd.Series(values, index=native.index, dtype=object)
-    return opened(native.assign(**{safe: column}))
+    return opened(native.assign(**{safe: pd.Series(values, index=native.index, dtype=object)}))
 
 
 def _text_of(parameter: str, name: str, value: Any) -> str | None:
@@ -267,8 +260,7 @@ class LabelColumn:
     @classmethod
     def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
         """Build the column from its distinct values."""
-        texts = {value: _text_of(parameter, name, value) for value in values}
-        return cls(parameter, name, texts)
+        return cls(parameter, name, {value: _text_of(parameter, name, value) for value in values})
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -302,17 +294,13 @@ def values_of(column: Any) -> list[Any]:
     return [None if is_missing(value) else value for value in values]
 
 
-def numbers_of(
-    rows: Mapping[str, Sequence[Any]], names: list[str]
-) -> tuple[NDArray[np.int64], Array]:
+def numbers_of(rows: Rows, names: list[str]) -> tuple[Ints, Array]:
     """Return the number of units of every row of a query, and its sums of these names."""
     sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
     return np.asarray(rows[NUMBER], dtype=np.int64), sums
 
 
-def group_keys(
-    rows: Mapping[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
-) -> list[Hashable]:
+def group_keys(rows: Rows, groups: list[str], size: int, *, single: bool) -> list[Hashable]:
     """Return the group of every row: a value, or a tuple of values of several columns."""
     if not groups:
         return [None] * size
@@ -327,10 +315,9 @@ def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 def _sorting(key: Hashable) -> list[tuple[int, Any]]:
     """Return the sort key of a group: numbers before texts, missing values last."""
-    parts = key if isinstance(key, tuple) else (key,)
     return [
         (2, "") if p is None else (0, p) if isinstance(p, (int, float)) else (1, str(p))
-        for p in parts
+        for p in (key if isinstance(key, tuple) else (key,))
     ]
 
 
@@ -384,9 +371,7 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)
 
 
-def units_alike(
-    rows: Mapping[str, Sequence[Any]], keys: list[str], systems: int
-) -> tuple[dict[str, Any], float]:
+def units_alike(rows: Rows, keys: list[str], systems: int) -> tuple[dict[str, Any], float]:
     """Split merged kinds into rows as those of `count_units`; return the lost share of variance."""
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     columns = [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
@@ -439,10 +424,8 @@ def sql_text(value: str, kind: str, name: str) -> str:
         )
     elif kind in ("DOUBLE", "FLOAT"):
         whole = f"CAST(TRY_CAST({value} AS HUGEINT) AS VARCHAR)"
-        text = (
-            f"CASE WHEN NOT isfinite({value}) THEN NULL WHEN {value} = trunc({value}) "
-            f"THEN coalesce({whole}, {cast}) ELSE {cast} END"
-        )
+        finite = f"WHEN {value} = trunc({value}) THEN coalesce({whole}, {cast}) ELSE {cast}"
+        text = f"CASE WHEN NOT isfinite({value}) THEN NULL {finite} END"
     elif kind == "BOOLEAN":
         text = f"CAST(CAST({value} AS INTEGER) AS VARCHAR)"
     elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
@@ -457,13 +440,13 @@ class Kinds:
     """The distinct rows of a table with their counts, and the distinct units with theirs."""
 
     values: list[list[Any]]  # of the distinct rows, column by column
-    number: NDArray[np.int64]  # of rows equal to each distinct row
+    number: Ints  # of rows equal to each distinct row
     without_unit: int = 0  # number of rows without a unit
     # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit
-    unit: NDArray[np.int64] | None = None
-    row: NDArray[np.int64] | None = None
-    times: NDArray[np.int64] | None = None
-    units: NDArray[np.int64] | None = None  # number of units equal to each distinct unit
+    unit: Ints | None = None
+    row: Ints | None = None
+    times: Ints | None = None
+    units: Ints | None = None  # number of units equal to each distinct unit
 
 
 def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:
@@ -474,16 +457,15 @@ def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bo
     columns = ", ".join(names)
     cells = count_cells(opened(database.sql(rows)), names, "u" if has_unit else None)
     lost = f"{NUMBER} - {HELD}" if has_unit else "0"
-    database.execute(
-        # a fixed order: samples must not depend on which thread was faster
-        f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
-        f"- 1 AS code, {columns}, {NUMBER}, {lost} AS lost FROM ({nw.to_native(cells).sql_query()})"
-    )
+    # a fixed order: samples must not depend on which thread was faster
+    code = f"row_number() OVER (ORDER BY {columns}) - 1 AS code"
+    asked = f"SELECT {code}, {columns}, {NUMBER}, {lost} AS lost"
+    rows_of = f"FROM ({nw.to_native(cells).sql_query()})"
+    database.execute(f"CREATE OR REPLACE TEMP TABLE kinds AS {asked} {rows_of}")
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST_KINDS:
-        raise NeedsRowsError(
-            f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
-        )
+        most = f"more than labels have (at most {_MOST_KINDS:,})"
+        raise NeedsRowsError(f"there are {size:,} different rows, {most}")
     ordered = f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
     found: Any = database.execute(ordered).fetchall()
     number, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
@@ -500,19 +482,17 @@ def _count_kinds_of_units(database: Connection, rows: str, n_columns: int, kinds
     size = len(kinds.number)
     if size <= _MOST_KINDS_AS_COLUMNS:
         each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
-        statement = (
-            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
-            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
-        )
+        by_unit = f"SELECT {each} FROM ({coded}) GROUP BY u"
+        columns = "COLUMNS('^n[0-9]+$'), count(*) AS number"
+        statement = f"SELECT {columns} FROM ({by_unit}) GROUP BY ALL ORDER BY ALL"
         found = database.execute(statement).fetchnumpy()
         units = np.asarray(found["number"], np.int64)
         table = np.stack([np.asarray(found[f"n{code}"], np.int64) for code in range(size)], axis=1)
         unit, row = np.nonzero(table)
         return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
-    statement = (
-        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
-        f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
-    )
+    counted = f"SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code"
+    by_unit = f"SELECT list((code, n) ORDER BY code) AS own FROM ({counted}) GROUP BY u"
+    statement = f"SELECT own, count(*) AS number FROM ({by_unit}) GROUP BY own"
     found = database.execute(
         f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
         f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"

@@ -44,10 +44,8 @@ def range_of(given: Any) -> Range | None:
     except (TypeError, ValueError):
         low = high = 0.0
     if not low < high:
-        raise InputError(
-            f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
-            f"'{NO_RANGE}'"
-        )
+        expected = f"expected the smallest and the largest score, such as 1,5, or '{NO_RANGE}'"
+        raise InputError(f"range: {shown(given)}; {expected}")
     return finite("range", low), finite("range", high)
 
 
@@ -132,17 +130,15 @@ def sum_table(
         left_out = items - int(table[0].sum())
         listed = ", ".join(map(repr, systems.values()))
         if not drop:
-            raise InputError(
-                f"scores: {left_out:,} of {items:,} rows have no number in one of the columns "
-                f"{listed}; expected one in each, or on_null='drop'"
-            )
+            problem = f"{left_out:,} of {items:,} rows have no number in one of the columns"
+            expected = "expected one in each, or on_null='drop'"
+            raise InputError(f"scores: {problem} {listed}; {expected}")
         if left_out == items:
             raise InputError(f"scores: no row has a number in each of the columns {listed}")
     empty = int(table[0, [value is None for value in units["u"]]].sum())
     if empty:
-        raise InputError(
-            f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows; expected units"
-        )
+        problem = f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows"
+        raise InputError(f"{problem}; expected units")
     least = most = None
     if range_ is not None:
         import narwhals as nw
@@ -169,11 +165,9 @@ def refuse_outside(range_: Range, least: float | None, most: float | None) -> No
     """Refuse scores outside the range, given the smallest and the largest of all."""
     if least is None or most is None or (range_[0] <= least and most <= range_[1]):
         return
-    raise InputError(
-        f"scores: they are between {least:g} and {most:g}, outside the range from {range_[0]:g} to "
-        f"{range_[1]:g}; expected range=, the smallest and the largest possible score, or "
-        f"range='none'"
-    )
+    problem = f"they are between {least:g} and {most:g}, outside the range"
+    expected = "expected range=, the smallest and the largest possible score, or range='none'"
+    raise InputError(f"scores: {problem} from {range_[0]:g} to {range_[1]:g}; {expected}")
 
 
 def _sums_of_units(
@@ -194,8 +188,9 @@ def _sums_of_units(
     table, number_held = np.split(every, [-len(columns)])
     is_complete = bool(np.all(number_held == table[0]) and np.isfinite(table).all())
     # a fixed order: samples must not depend on which thread was faster
-    order = _order(_values(rows["u"]))
-    units = {key: [own[i] for i in order.tolist()] for key in keys for own in [_values(rows[key])]}
+    values = {key: _values(rows[key]) for key in keys}
+    order = _order(values["u"])
+    units = {key: [own[i] for i in order.tolist()] for key, own in values.items()}
     return units, table[:, order], is_complete
 
 
@@ -220,9 +215,8 @@ def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     schema = frame.collect_schema()
     for safe, (parameter, name) in columns.items():
         if not (schema[safe].is_numeric() or schema[safe] == nw.Boolean):
-            raise InputError(
-                f"{parameter}: column {name!r} holds {shown(schema[safe])}; expected numbers"
-            )
+            held = f"column {name!r} holds {shown(schema[safe])}"
+            raise InputError(f"{parameter}: {held}; expected numbers")
     others = [nw.col(safe).cast(nw.Float64) for safe in columns if schema[safe] != nw.Float64]
     return frame.with_columns(*others) if others else frame
 

@@ -114,10 +114,9 @@ class TagCounter:
         for name, own in sides.items():
             for place, (expected, tags) in enumerate(zip(gold, own, strict=True)):
                 if len(tags) != len(expected):
-                    raise InputError(
-                        f"{name}: row {place + 1} of a part has {len(tags)} in {name!r} and "
-                        f"{len(expected)} in {self.gold!r}; expected one tag per token"
-                    )
+                    both = f"{len(tags)} in {name!r} and {len(expected)} in {self.gold!r}"
+                    where = f"{name}: row {place + 1} of a part has"
+                    raise InputError(f"{where} {both}; expected one tag per token")
         there = [place for place, tags in enumerate(gold) if tags]
         numbers = np.zeros((len(gold), len(self.statistics)), dtype=np.int64)
         numbers[:, 0] = 1
@@ -217,12 +216,10 @@ def count_tags(
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")
     if asked.units and (lost := int(number @ sums[:, -1])):
-        what = missing_labels(lost, int(number @ sums[:, 0]))
-        raise InputError(f"unit: column {unit!r} {what}")
+        raise InputError(f"unit: column {unit!r} {missing_labels(lost, int(number @ sums[:, 0]))}")
     own = group_keys(rows, keys, len(number), single=asked.single_by)
     groups = sort_groups(own) if keys else ()
     places = {key: place for place, key in enumerate(groups)}
-    units = units_by_key([(places.get(key), None) for key in own], sums, number)
     return Tallied(
         names=asked.systems,
         labels=(),
@@ -231,7 +228,7 @@ def count_tags(
         unit=unit or "sentence",
         notes=(),
         _cells=None,
-        _units=units,
+        _units=units_by_key([(places.get(key), None) for key in own], sums, number),
     )
 
 
@@ -247,9 +244,8 @@ def _mapped(source: Frame, counter: TagCounter) -> Frame:
         fields += [StructField(name, LongType()) for name in counter.statistics]
         return opened(native.mapInArrow(counter.map_batches, StructType(fields)))
     if kind.is_dask():
-        meta = native._meta[list(counter.keep)].assign(
-            **{name: np.zeros(0, dtype=np.int64) for name in counter.statistics}
-        )
+        none = dict.fromkeys(counter.statistics, np.zeros(0, dtype=np.int64))
+        meta = native._meta[list(counter.keep)].assign(**none)
         return opened(native.map_partitions(counter, meta=meta))
     if kind.is_pandas():
         return opened(counter(native))
@@ -258,10 +254,8 @@ def _mapped(source: Frame, counter: TagCounter) -> Frame:
 
         batches = counter.map_batches(source.to_arrow().to_batches())
         return opened(pa.Table.from_batches(list(batches)))
-    raise InputError(
-        f"frame: {kind.name.lower()} cannot run Python on its rows; expected a table of PySpark, "
-        f"Dask, pandas, Polars (eager) or PyArrow"
-    )
+    expected = "expected a table of PySpark, Dask, pandas, Polars (eager) or PyArrow"
+    raise InputError(f"frame: {kind.name.lower()} cannot run Python on its rows; {expected}")
 
 
 def _sentences(name: str, cells: list[Any]) -> list[list[str]]:
@@ -271,10 +265,8 @@ def _sentences(name: str, cells: list[Any]) -> list[list[str]]:
         if isinstance(cell, str):
             sentences.append(cell.split())
         elif cell is None or not hasattr(cell, "__iter__"):
-            raise InputError(
-                f"{name}: row {place + 1} of a part is {shown(cell)}; expected a list of tags, or "
-                f"a text of them"
-            )
+            problem = f"{name}: row {place + 1} of a part is {shown(cell)}"
+            raise InputError(f"{problem}; expected a list of tags, or a text of them")
         else:
             sentences.append([str(tag) for tag in cell])
     return sentences
