@@ -206,14 +206,18 @@ def test_what_models_print_does_not_mix_with_results(corpus, tmp_path, jobs):
 
 LATE = """
 import atexit, os, sys, threading, time
-atexit.register(print, "at the end")
-atexit.register(os.system, "echo at the end, a shell")
+ended = threading.Event()
 def chatter():
-    while True:
+    while not ended.is_set():
         print("a thread", flush=True)
         os.write(1, b"its file descriptor\\n")
         time.sleep(0.001)
-threading.Thread(target=chatter, daemon=True).start()
+thread = threading.Thread(target=chatter, daemon=True)
+# runs last: Python 3.11 aborts where a thread writes while the interpreter goes
+atexit.register(lambda: (ended.set(), thread.join()))
+atexit.register(print, "at the end")
+atexit.register(os.system, "echo at the end, a shell")
+thread.start()
 sys.__stdout__.write("kept back")
 """
 
