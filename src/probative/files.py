@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
-from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import IO, TYPE_CHECKING, Any
@@ -395,6 +394,8 @@ def _names(code: CodeType) -> set[str]:
 
 def _version(package: str) -> str | None:
     """Return the version of a package; None if it has none."""
+    from importlib import metadata  # slow to import, and seldom needed
+
     version = getattr(sys.modules.get(package), "__version__", None)
     if isinstance(version, str):
         return version
