@@ -74,31 +74,9 @@ def test_one_interval_loads_only_what_it_needs():
         "probative.inference.units",
         "probative.results.comparisons",
         "scipy.stats",
-        "numpy.f2py.crackfortran",
-        "unittest",
     }
     assert not unused & set(loaded)
     assert "probative.results.base" in loaded
-
-
-def test_modules_of_numpy_that_a_command_does_not_load_work_on_first_use():
-    code = (
-        "import sys; from probative.cli import main; "
-        "main(['interval', '--tp', '77', '--fp', '44', '--fn', '10', '-q']); "
-        "import numpy as np, numpy.testing, numpy.f2py as f2py; "
-        "np.testing.assert_equal(1, 1); print(f2py.get_include(), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "f2py" in done.stderr
-
-
-def test_a_process_that_has_numpy_keeps_it_as_it_is():
-    code = (
-        "import sys, numpy as np, numpy.testing as before; from probative.cli import main; "
-        "main(['interval', '--tp', '77', '--fp', '44', '--fn', '10', '-q']); "
-        "assert np.testing is before is sys.modules['numpy.testing']"
-    )
-    subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
 
 def test_the_room_of_results_has_all_the_names_that_it_shows():

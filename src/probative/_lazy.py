@@ -1,4 +1,4 @@
-"""Import the names of a package, or modules of another one, on first use."""
+"""Import the names of a package on first use."""
 
 from __future__ import annotations
 
@@ -25,19 +25,3 @@ def names_on_demand(
         return value
 
     return find, lambda: sorted([*home, *modules])
-
-
-def import_on_first_use(package: str, modules: Sequence[str]) -> None:
-    """Let modules of a package load when one of their names is first used."""
-    from importlib import import_module
-    from importlib.util import LazyLoader, find_spec, module_from_spec
-
-    parent = import_module(package)
-    for name in modules:
-        spec = find_spec(f"{package}.{name}")
-        if spec is None or spec.loader is None or spec.name in sys.modules:
-            continue
-        spec.loader = LazyLoader(spec.loader)
-        module = sys.modules[spec.name] = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        setattr(parent, name, module)

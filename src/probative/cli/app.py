@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
@@ -11,7 +10,6 @@ from typing import Any
 
 import click
 
-from probative._lazy import import_on_first_use
 from probative._version import __version__
 from probative.errors import InputError
 
@@ -48,8 +46,6 @@ MODULES |= dict.fromkeys(
 )
 # commands of other packages of this wheel, found by their entry points
 PACKAGES = {"app": "probative_app", "study": "probative_studies"}
-# modules of NumPy that SciPy loads and does not use, a fifth of the start of a command
-UNUSED_OF_NUMPY = "f2py", "testing"
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -92,8 +88,6 @@ class _Commands(click.Group):
 
 def _command(name: str) -> click.Command:
     """Load a command."""
-    if "numpy" not in sys.modules:
-        import_on_first_use("numpy", UNUSED_OF_NUMPY)
     if name == "study":
         return _studies()
     from probative.cli.options import as_command
