@@ -74,9 +74,24 @@ def test_one_interval_loads_only_what_it_needs():
         "probative.inference.units",
         "probative.results.comparisons",
         "scipy.stats",
+        "numpy.f2py",
+        "numpy.testing",
     }
     assert not unused & set(loaded)
     assert "probative.results.base" in loaded
+
+
+def test_a_command_leaves_numpy_as_it_was():
+    code = (
+        "import sys; from probative.cli import main; "
+        "main(['interval', '--tp', '77', '--fp', '44', '--fn', '10', '-q']); "
+        "assert 'numpy.testing' not in sys.modules; "
+        "import numpy as np; assert {'f2py', 'testing'} <= set(np.__all__) & set(dir(np)); "
+        "np.testing.assert_equal(1, 1); print(np.f2py.get_include(), file=sys.stderr); "
+        "from numpy import *; testing.assert_equal(1, 1); import scipy.stats"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "f2py" in done.stderr
 
 
 def test_the_room_of_results_has_all_the_names_that_it_shows():

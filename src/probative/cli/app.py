@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
@@ -46,6 +47,10 @@ MODULES |= dict.fromkeys(
 )
 # commands of other packages of this wheel, found by their entry points
 PACKAGES = {"app": "probative_app", "study": "probative_studies"}
+# commands that compute nothing, and modules of NumPy that SciPy loads for the others without using
+# them, a fifth of the time before they begin
+WITHOUT_NUMBERS = {"app", "check", "ledger", "split"}
+UNUSED_OF_NUMPY = {"f2py", "testing"}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -88,6 +93,8 @@ class _Commands(click.Group):
 
 def _command(name: str) -> click.Command:
     """Load a command."""
+    if name not in WITHOUT_NUMBERS:
+        _import_scipy()
     if name == "study":
         return _studies()
     from probative.cli.options import as_command
@@ -96,6 +103,24 @@ def _command(name: str) -> click.Command:
         return as_command(name, _loaded(name), COMMANDS[name])
     module = import_module(f"probative.cli.{MODULES.get(name, name)}")
     return as_command(name, getattr(module, name), COMMANDS[name])
+
+
+def _import_scipy() -> None:
+    """Import SciPy's special functions without modules of NumPy that they do not use."""
+    # SciPy copies all names that NumPy shows, which loads its modules: it is shown fewer
+    import numpy as np
+
+    if "scipy.special" in sys.modules:
+        return
+    shown, listed = np.__all__, np.__dir__
+    kept = [name for name in np.__dir__() if name not in UNUSED_OF_NUMPY]
+    names: dict[str, Any] = vars(np)
+    names["__all__"] = [name for name in shown if name not in UNUSED_OF_NUMPY]
+    names["__dir__"] = lambda: kept
+    try:
+        import scipy.special  # noqa: F401
+    finally:
+        names["__all__"], names["__dir__"] = shown, listed
 
 
 def _loaded(name: str) -> Any:
