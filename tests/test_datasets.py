@@ -22,6 +22,7 @@ from probative.inference.groups import (
     mean_limits,
     partial_conjunction,
 )
+from probative.inference.posterior.paired import paired_posterior
 from probative.inference.posterior.student import StudentPosterior
 from probative.reporting.render import render
 from probative.results.comparisons import one_sided
@@ -116,6 +117,23 @@ def test_posteriors_add_up_as_normal_ones_do():
         assert mean.sf(d) == pytest.approx(exact.sf(d), abs=2e-4)
         assert mean.pdf(d) == pytest.approx(exact.pdf(d), rel=0.02, abs=0.05)
     assert mean.interval(0.9) == pytest.approx(exact.interval(0.9), abs=1e-4)
+
+
+def test_the_mean_of_posteriors_is_that_of_their_draws_convolved_finely():
+    cases = ([0, 3, 5, 2, 150, 12, 30, 0], [0, 0, 1, 0, 20, 2, 3, 0], [4, 4, 9, 1, 80, 9, 9, 0])
+    parts = [paired_posterior(pv.PairedCounts(own), "f1") for own in cases]
+    ends = np.array([own.interval(1 - 1e-7) for own in parts])
+    step = float(np.diff(ends).sum()) / 2**15
+    masses, middle = np.ones(1), 0.0
+    for own, (low, high) in zip(parts, ends, strict=True):
+        edges = low + step * np.arange(math.ceil((high - low) / step) + 1)
+        masses = np.convolve(masses, np.diff(own.cdf(edges)))
+        middle += low + step / 2
+    place = (middle + step * np.arange(len(masses)) + step / 2) / 3
+    mean = MeanPosterior(parts)
+    for d in (-0.1, -0.02, 0.0, 0.01, 0.05, 0.2):
+        expected = np.interp(d, place, np.cumsum(masses / masses.sum()))
+        assert mean.cdf(d) == pytest.approx(expected, abs=1e-5)
 
 
 # --- all together --------------------------------------------------------------------------------

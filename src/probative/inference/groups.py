@@ -61,7 +61,8 @@ def heterogeneity(
 # other data sets, because these were chosen, not drawn.
 
 _LEVEL_OF_GRID = 1 - 1e-6  # of the interval of each posterior that the grid covers
-_GRID_STEPS = 2048
+_GRID_STEPS = 4096  # of all posteriors together: probabilities are accurate to about 5e-6
+_STEPS_PER_TAIL = 8  # a posterior is computed at one step in so many, and interpolated at the rest
 
 
 def mean_limits(
@@ -114,14 +115,28 @@ class MeanPosterior(Outcomes):
         step = float((ends[:, 1] - ends[:, 0]).sum()) / _GRID_STEPS
         masses = np.ones(1)
         for posterior, (low, high) in zip(self.posteriors, ends, strict=True):
-            edges = low + step * np.arange(math.ceil((high - low) / step) + 1)
-            below = np.asarray(posterior.cdf(edges), dtype=np.float64)
-            masses = np.convolve(masses, np.diff(below))
+            apart = step * _STEPS_PER_TAIL
+            edges = low + apart * np.arange(math.ceil((high - low) / apart) + 1)
+            below = _between(np.asarray(posterior.cdf(edges), dtype=np.float64), _STEPS_PER_TAIL)
+            masses = np.convolve(masses, np.maximum(np.diff(below), 0.0))
         total = masses.sum()
         # every mass lies in the middle of its step: n half steps in all
         first = (ends[:, 0].sum() + step * (n - 1) / 2) / n
         places = first + step / n * np.arange(len(masses) + 1)
         return places, np.concatenate([[0.0], np.cumsum(masses / total)])
+
+
+def _between(values: NDArray[np.float64], parts: int) -> NDArray[np.float64]:
+    """Divide every step of equally spaced values into parts, by cubics through four of them."""
+    t = np.arange(parts) / parts
+    weights = (
+        -t * (t - 1) * (t - 2) / 6,
+        (t + 1) * (t - 1) * (t - 2) / 2,
+        -(t + 1) * t * (t - 2) / 2,
+        (t + 1) * t * (t - 1) / 6,
+    )
+    fours = np.lib.stride_tricks.sliding_window_view(np.pad(values, (1, 2), mode="edge"), 4)
+    return np.append((fours[:-1] @ np.array(weights)).ravel(), values[-1])
 
 
 # --- The number of data sets on which B is better, from partial-conjunction p-values
