@@ -149,7 +149,8 @@ def items_of(name: str, values: Any) -> Any:
 def factorise(values: Sequence[Any] | NDArray[Any]) -> tuple[Ints, list[Any]]:
     """Return one code per value, and the distinct values; TypeError if one is not hashable."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
-        return _factorise_integers(values)
+        codes, distinct = distinct_integers(values)
+        return codes, distinct.tolist()
     return factorise_each(values, len(values))
 
 
@@ -159,18 +160,19 @@ def factorise_each(values: Iterable[Any], size: int) -> tuple[Ints, list[Any]]:
     return np.fromiter(map(code.__getitem__, values), np.int32, size), list(code)
 
 
-def _factorise_integers(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
-    """Factorise by a table of all integers between the least and the largest, if it is short."""
+def distinct_integers(values: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+    """Return one code per integer, and the distinct integers in order."""
     if not len(values):
-        return np.zeros(0, dtype=np.int32), []
+        return np.zeros(0, dtype=np.int32), values
     least, most = int(values.min()), int(values.max())
     if most - least >= max(_SHORT_TABLE, len(values)) or most >= 2**63:
         distinct, codes = np.unique(values, return_inverse=True)
-        return codes.astype(np.int32), distinct.tolist()
+        return codes.astype(np.int32), distinct
+    # a table of all integers between the least and the largest is short
     place = values.astype(np.int64) - least
     there = np.bincount(place, minlength=most - least + 1) > 0
     code = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return code[place], (np.flatnonzero(there) + least).tolist()
+    return code[place], np.flatnonzero(there) + least
 
 
 def place_of_unhashable(values: Sequence[Any]) -> int:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from probative._validation import Array, open_probability
 from probative.errors import InputError
 from probative.inference.units import ONE_UNIT, effective_units, student_quantile
+from probative.labels import distinct_integers
 from probative.results import Interval
 
 MISSING = -1
@@ -47,7 +48,7 @@ class Ratings:
             )
 
     @cached_property
-    def kinds(self) -> tuple[Array, NDArray[np.intp]]:
+    def kinds(self) -> tuple[Array, NDArray[Any]]:
         """Return how often every label was given to a kind of item, and the kind of every item."""
         # items with the same labels are of one kind, if a table of all possible kinds is short
         annotators, n_items = self.codes.shape
@@ -59,10 +60,9 @@ class Ratings:
             key *= base
             key += own
             key += 1
-        there = np.bincount(key, minlength=base**annotators) > 0
-        place = np.flatnonzero(there)
+        kind, place = distinct_integers(key)
         digits = [place // base**power % base for power in range(annotators)]
-        return _label_counts(np.stack(digits) - 1, self.n_labels), (np.cumsum(there) - 1)[key]
+        return _label_counts(np.stack(digits) - 1, self.n_labels), kind
 
 
 def _label_counts(codes: NDArray[Any], n_labels: int) -> Array:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from probative.errors import InputError
-from probative.matching.items import Items, distinct_keys, distinct_rows
+from probative.labels import distinct_integers
+from probative.matching.items import Items, distinct_rows
 from probative.matching.labels import UNION, averaged_labels, match_labels
 from probative.matching.outputs import groups_of
 from probative.reading.annotations import Labels, LabelSets, Spans, rows_at
@@ -261,7 +262,7 @@ def _count(codes: Sequence[Any], names: Sequence[Any], times: Any = None) -> _Co
     """Count the pairs of the codes of gold (-1 for none) and of a system, by their names."""
     width = len(names[1]) + 1
     keys = (codes[0].astype(np.int64) + 1) * width + codes[1] + 1
-    pairs, which = distinct_keys(keys, (len(names[0]) + 1) * width)
+    which, pairs = distinct_integers(keys)
     number = np.bincount(which, weights=times, minlength=len(pairs)).astype(np.int64)
     rows = []
     for pair, n in zip(pairs.tolist(), number.tolist(), strict=True):

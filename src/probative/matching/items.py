@@ -17,6 +17,7 @@ import numpy as np
 from probative._validation import one_of
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
+from probative.labels import distinct_integers
 from probative.reading.annotations import coded, codes_in, ranges
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 GROUPINGS = ("label", "sentence", "document")
 _ITEMS_AT_ONCE = 2**17  # counted in one go
-_KEYS_LOOKED_UP = 8  # up to so many possible keys per item, a table of all is faster than sorting
 _BY_ITEM = ("unit", "label", "answer", "start", "end", "times")  # have one entry per item
 
 
@@ -130,7 +130,7 @@ class Items:
         weighed = number if self.weight == 1 else number * self.weight
         return weighed[:, 3], weighed[:, 2], weighed[:, 1]
 
-    def _cells(self, by: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
+    def _cells(self, by: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
         """Return unit and label of every cell, the cell of every item, and the number of units."""
         if by == "item":
             every = np.arange(len(self.unit))
@@ -138,7 +138,7 @@ class Items:
         group, n_units = self._groups(by)
         size = max(1, len(self.labels))
         key = group.astype(np.int64) * size + self.label
-        place, cell = distinct_keys(key, size * n_units)
+        cell, place = distinct_integers(key)
         return place // size, place % size, cell, n_units
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:
@@ -331,15 +331,6 @@ def collect(
     unit, label = (columns[place][first].astype(np.int32) for place in (0, -1))
     of_items = unit, label, labels, member[0], member[1:], n_units, document, None
     return Items(*of_items, *(column[first] for column in columns[1:-1][:2]))
-
-
-def distinct_keys(keys: NDArray[Any], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the distinct keys, which are below `size`, in order, and the place of every key."""
-    if size > _KEYS_LOOKED_UP * len(keys):
-        kinds, place = np.unique(keys, return_inverse=True)
-        return kinds, place.reshape(-1)
-    is_there = np.bincount(keys, minlength=size) > 0
-    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[keys]
 
 
 def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:

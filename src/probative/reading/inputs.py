@@ -131,7 +131,7 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return segmented_from_lists(name, sentences)
     if not _is_nested(sentences[0]):
         return _flat(sentences, name, options)
-    others = [] if _LISTS.issuperset(map(type, sentences)) else sentences
+    others = [] if _are_lists(sentences) else sentences
     for number, sentence in enumerate(others, start=1):
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
@@ -186,16 +186,16 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     if options.task is not None or options.multilabel is not None:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
-    typed = [(side, set(map(type, side))) for side in lists]
-    nested = [own for own in typed if own[1] <= _LISTS or all(map(_is_nested, own[0]))]
-    others = [side for side, types in nested if not types <= _LISTS]
+    typed = [(side, _are_lists(side)) for side in lists]
+    nested = [own for own in typed if own[1] or all(map(_is_nested, own[0]))]
+    others = [side for side, are_lists in nested if not are_lists]
     sets = [item for side in others for item in side if _is_set_of_labels(item)]
     if sets and tags_reason(list(set().union(*sets))) is None:
         return replace(options, multilabel=True)
     if not nested:
         _refuse_sentences(lists)
         return options
-    texts_of = [(side, _texts_of(side, types)) for side, types in nested]
+    texts_of = [(own[0], _texts_of(*own)) for own in nested]
     found = [(side, values) for side, values in texts_of if values is not None]
     texts = [side for side, _ in found]
     tags = [all(map(TAG.fullmatch, values)) for _, values in found]
@@ -214,9 +214,9 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     raise InputError(f"{problem}, and all sides {why}; {expected}")
 
 
-def _texts_of(side: list[Any], types: set[type]) -> set[str] | None:
+def _texts_of(side: list[Any], are_lists: bool) -> set[str] | None:
     """Return the distinct texts of lists of texts; None if they are something else."""
-    if any(issubclass(kind, (Set, Mapping)) for kind in types):
+    if not are_lists and any(isinstance(s, (Set, Mapping)) for s in side):
         return None
     try:
         values: set[Any] = set().union(*side)
@@ -261,6 +261,11 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
 
 def _letters(words: list[str]) -> str:
     return "".join("".join(words).split())
+
+
+def _are_lists(sentences: list[Any]) -> bool:
+    """Return True if all sentences are lists or tuples."""
+    return all(map(_LISTS.__contains__, map(type, sentences)))  # stops at the first text
 
 
 def _is_nested(sentence: Any) -> bool:
