@@ -164,7 +164,7 @@ def compare_document(
             *ask_for_positive(result.scores),
             *map(str, result.judges or ()),
             *two_averages(result.scores, result),
-            *group_notes(result),
+            *map(str, result.group_summaries or ()),
             result.signature,
         ),
         details=() if alone else result.verdicts,
@@ -611,11 +611,6 @@ def group_figure(result: Comparisons) -> Figure:
     return figure(group_pictures(result)[0])
 
 
-def group_notes(result: Comparisons) -> tuple[str, ...]:
-    """Return the summary of the groups, one paragraph per pair and metric."""
-    return tuple(str(summary) for summary in result.group_summaries or ())
-
-
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> _ForestRow:
     has_evidence = no_verdict(c) is None
     decided = has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
@@ -774,7 +769,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
         "group_tables": group_tables(result, most=_ON_A_PAGE) if result.groups else [],
-        "group_notes": group_notes(result),
+        "group_notes": list(map(str, result.group_summaries or ())),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
         **_runs_content(result),
     }
