@@ -162,9 +162,6 @@ class Options:
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to option {name!r}")
 
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete option {name!r}")
-
     def __post_init__(self) -> None:
         """Normalise the values."""
 
