@@ -858,17 +858,16 @@ def _each_on_its_own(level: float) -> str:
 
 def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
     """Build one table per kind of bucket: the scores of two systems and their difference."""
-    kinds = dict.fromkeys(bucket.kind for bucket in result.buckets or ())
-    return [_bucket_table(result, c, kind) for kind in kinds]
-
-
-def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
-    found = []
-    for bucket in (b for b in result.buckets or () if b.kind == kind):
+    kinds: dict[str, list[tuple[Any, ...]]] = {}
+    for bucket in result.buckets or ():
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
-        found.append((bucket, own[c.a], own[c.b], gap))
-    metric = metric_name(found[0][3].metric if found else c.metric, c.match)
+        kinds.setdefault(bucket.kind, []).append((bucket, own[c.a], own[c.b], gap))
+    return [_bucket_table(c, kind, found) for kind, found in kinds.items()]
+
+
+def _bucket_table(c: Comparison, kind: str, found: Sequence[tuple[Any, ...]]) -> Table:
+    metric = metric_name(found[0][3].metric, c.match)
     return Table.of(
         found,
         Words(kind, lambda row: row[0].bucket),
@@ -878,8 +877,8 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
         Column(c.b, itemgetter(2), scored, drop=2),
         Column("difference", itemgetter(3), differed),
         title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
-        notes=_each_on_its_own(result.level),
-        tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
+        notes=_each_on_its_own(c.level),
+        tracks=Tracks.of([limits(gap) for *_, gap in found], zero=True),
     )
 
 
