@@ -867,12 +867,11 @@ def _pair_columns(comparisons: Sequence[Comparison]) -> list[Column]:
 
 def companion_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of tests that use only the scores of the runs."""
-    found = [c for c in comparisons if c.companions is not None]
-    companions = [c.companions for c in found if c.companions is not None]
+    companions: list[Any] = [c.companions for c in comparisons]
     ranked = "Mann-Whitney" if companions[0].rank_test == "mann-whitney" else "Wilcoxon"
-    assignments = "all" if all(c.exact for c in companions) else "sampled"
+    assignments = "all" if all(own.exact for own in companions) else "sampled"
     return Table.of(
-        found,
+        comparisons,
         *_pair_columns(comparisons),
         Column("permutation p", "companions.permutation_pvalue", pvalue),
         Column(f"{ranked} p", "companions.rank_pvalue", pvalue),
