@@ -47,7 +47,6 @@ from probative.reporting.score_report import (
     about,
     ask_for_positive,
     ceiling_table,
-    companion_table,
     described,
     drop_order,
     has_runs,
@@ -58,14 +57,12 @@ from probative.reporting.score_report import (
     named_pairs,
     oddities,
     of_kind,
-    run_table,
+    runs_content,
     score_columns,
     score_forest,
     scores_document,
     shown_metrics,
-    single_runs,
     variance_picture,
-    variance_table,
 )
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
@@ -126,7 +123,7 @@ def compare_document(
     del content["level"]
     if not buckets:
         content.pop("buckets", None)
-    several, runs = has_runs(result.scores), _runs_content(result)
+    several, runs = has_runs(result.scores), runs_content(result)
     tables = _main_tables(result, digits)
     if compact:
         # means and spreads, with intervals in the caption, have one row per system already
@@ -187,19 +184,6 @@ def _main_tables(result: Comparisons, digits: int | None, *, signs: bool = False
         return [_pair_table(result, digits)]
     several = len({c.metric for c in result.comparisons}) > 1
     return [_verdict_table(result, digits, signs=signs)] + [_differences(result, digits)] * several
-
-
-def _runs_content(result: Comparisons) -> dict[str, Any]:
-    """Return the variables of the template for single runs."""
-    if not has_runs(result.scores):
-        return {}
-    metric = result.comparisons[0].metric
-    new = [c for c in result.comparisons if c.question == "procedures"]
-    return {
-        "run_tables": [run_table(result.scores, metric)],
-        "more_tables": [variance_table(new), companion_table(new)] if new else [],
-        "single_runs": single_runs(result.scores, metric),
-    }
 
 
 def comparison_part(result: Comparisons) -> str:
@@ -771,7 +755,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         "group_tables": group_tables(result, most=_ON_A_PAGE) if result.groups else [],
         "group_notes": list(map(str, result.group_summaries or ())),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
-        **_runs_content(result),
+        **runs_content(result),
     }
 
 
