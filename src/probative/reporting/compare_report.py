@@ -551,7 +551,7 @@ def _in_words(row: _ForestRow) -> str:
     difference, low, high = limits(row.gap)
     if isnan(difference):
         return p
-    return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"
+    return f"{signed_points(difference)} {brackets(low, high, 1)}{p}"
 
 
 # --- Groups of a comparison: forest plots, and tables of a reversal

@@ -457,7 +457,7 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
 
 def score_cells(score: Interval) -> tuple[str, str]:
     """Return a score and its interval, in points."""
-    return points(score.estimate), f"[{points(score.low, 1)}, {points(score.high, 1)}]"
+    return points(score.estimate), brackets(score.low, score.high, 1)
 
 
 def best_table(sweep: SegmentationSweep) -> Table:
