@@ -165,14 +165,12 @@ def reason_of(error: OSError | ValueError) -> str:
 
 def source_date() -> str | None:
     """Return the day of SOURCE_DATE_EPOCH in UTC; None if it is not set."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    try:
-        if not fixed:
-            return None
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    if not fixed:
+        return None
+    with suppress(ValueError, OverflowError, OSError):
         if fixed.isdecimal():
             return utc_day(int(fixed))
-    except (ValueError, OverflowError, OSError):
-        pass
     raise InputError(f"SOURCE_DATE_EPOCH: {fixed!r:.60}; expected a number of seconds")
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.results import Interval, SystemScores
+    from probative.results import Interval, LabelScores, SystemScores
 
     Score = float | NDArray[np.float64] | Interval | list[Interval]
     Side = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], tuple[str, ...]]
@@ -283,7 +283,7 @@ def _score(metric: str, y_true: Any, y_pred: Any, how: tuple[Any, ...]) -> Score
         )
     scores = found.scores(level)
     if average is None:
-        return [_interval_of(label.scores, _OURS[metric]) for label in scores.by_label]
+        return [label[_OURS[metric]] for label in scores.by_label]
     return scores["macro_" * (average == "macro") + _OURS[metric]]
 
 
@@ -385,19 +385,16 @@ def _warn_undefined(found: _Found, metrics: Sequence[str], average: str | None =
 
 def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
     """Return the ends of the intervals of every line of a report that has some."""
-    lines = [(label.label, label.scores, "") for label in scores.by_label]
-    lines += [("micro avg", scores.scores, ""), ("macro avg", scores.scores, "macro_")]
+    lines: list[tuple[str, LabelScores | SystemScores, str]]
+    lines = [(label.label, label, "") for label in scores.by_label]
+    lines += [("micro avg", scores, ""), ("macro avg", scores, "macro_")]
     limits: dict[str, dict[str, float]] = {}
     for name, own, prefix in lines:
         limits[name] = {}
         for metric, ours in _OURS.items():
-            found = _interval_of(own, prefix + ours)
+            found = own[prefix + ours]
             limits[name] |= {f"{metric}_low": float(found.low), f"{metric}_high": float(found.high)}
     return limits
-
-
-def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
-    return next(score for score in scores if score.metric == metric)
 
 
 def _text(rows: dict[str, Any], n_labels: int, digits: int, level: float | None) -> str:

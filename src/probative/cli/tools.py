@@ -255,4 +255,4 @@ def sweep(
     answer = segmented(gold, "gold", **given.chosen("input_format", "encoding"))
     out.remark(*answer.notes)
     result = segmentation_sweep(answer, probabilities, **vars(given))
-    out.emit(sweep_document(result, html=out.html is not None), lambda: sweep_figure(result))
+    out.emit(sweep_document(result), lambda: sweep_figure(result))

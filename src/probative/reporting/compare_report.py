@@ -47,7 +47,6 @@ from probative.reporting.score_report import (
     about,
     ask_for_positive,
     ceiling_table,
-    companion_table,
     described,
     drop_order,
     has_runs,
@@ -58,14 +57,12 @@ from probative.reporting.score_report import (
     named_pairs,
     oddities,
     of_kind,
-    run_table,
+    runs_content,
     score_columns,
     score_forest,
     scores_document,
     shown_metrics,
-    single_runs,
     variance_picture,
-    variance_table,
 )
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
@@ -126,7 +123,7 @@ def compare_document(
     del content["level"]
     if not buckets:
         content.pop("buckets", None)
-    several, runs = has_runs(result.scores), _runs_content(result)
+    several, runs = has_runs(result.scores), runs_content(result)
     tables = _main_tables(result, digits)
     if compact:
         # means and spreads, with intervals in the caption, have one row per system already
@@ -164,7 +161,7 @@ def compare_document(
             *ask_for_positive(result.scores),
             *map(str, result.judges or ()),
             *two_averages(result.scores, result),
-            *group_notes(result),
+            *map(str, result.group_summaries or ()),
             result.signature,
         ),
         details=() if alone else result.verdicts,
@@ -187,19 +184,6 @@ def _main_tables(result: Comparisons, digits: int | None, *, signs: bool = False
         return [_pair_table(result, digits)]
     several = len({c.metric for c in result.comparisons}) > 1
     return [_verdict_table(result, digits, signs=signs)] + [_differences(result, digits)] * several
-
-
-def _runs_content(result: Comparisons) -> dict[str, Any]:
-    """Return the variables of the template for single runs."""
-    if not has_runs(result.scores):
-        return {}
-    metric = result.comparisons[0].metric
-    new = [c for c in result.comparisons if c.question == "procedures"]
-    return {
-        "run_tables": [run_table(result.scores, metric)],
-        "more_tables": [variance_table(new), companion_table(new)] if new else [],
-        "single_runs": single_runs(result.scores, metric),
-    }
 
 
 def comparison_part(result: Comparisons) -> str:
@@ -567,7 +551,7 @@ def _in_words(row: _ForestRow) -> str:
     difference, low, high = limits(row.gap)
     if isnan(difference):
         return p
-    return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"
+    return f"{signed_points(difference)} {brackets(low, high, 1)}{p}"
 
 
 # --- Groups of a comparison: forest plots, and tables of a reversal
@@ -609,11 +593,6 @@ def group_pictures(result: Comparisons) -> list[Forest]:
 def group_figure(result: Comparisons) -> Figure:
     """Draw the forest plot of the first pair and metric."""
     return figure(group_pictures(result)[0])
-
-
-def group_notes(result: Comparisons) -> tuple[str, ...]:
-    """Return the summary of the groups, one paragraph per pair and metric."""
-    return tuple(str(summary) for summary in result.group_summaries or ())
 
 
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> _ForestRow:
@@ -774,9 +753,9 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
         "group_tables": group_tables(result, most=_ON_A_PAGE) if result.groups else [],
-        "group_notes": group_notes(result),
+        "group_notes": list(map(str, result.group_summaries or ())),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
-        **_runs_content(result),
+        **runs_content(result),
     }
 
 
@@ -863,17 +842,16 @@ def _each_on_its_own(level: float) -> str:
 
 def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
     """Build one table per kind of bucket: the scores of two systems and their difference."""
-    kinds = dict.fromkeys(bucket.kind for bucket in result.buckets or ())
-    return [_bucket_table(result, c, kind) for kind in kinds]
-
-
-def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
-    found = []
-    for bucket in (b for b in result.buckets or () if b.kind == kind):
+    kinds: dict[str, list[tuple[Any, ...]]] = {}
+    for bucket in result.buckets or ():
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
-        found.append((bucket, own[c.a], own[c.b], gap))
-    metric = metric_name(found[0][3].metric if found else c.metric, c.match)
+        kinds.setdefault(bucket.kind, []).append((bucket, own[c.a], own[c.b], gap))
+    return [_bucket_table(c, kind, found) for kind, found in kinds.items()]
+
+
+def _bucket_table(c: Comparison, kind: str, found: Sequence[tuple[Any, ...]]) -> Table:
+    metric = metric_name(found[0][3].metric, c.match)
     return Table.of(
         found,
         Words(kind, lambda row: row[0].bucket),
@@ -883,8 +861,8 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
         Column(c.b, itemgetter(2), scored, drop=2),
         Column("difference", itemgetter(3), differed),
         title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
-        notes=_each_on_its_own(result.level),
-        tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
+        notes=_each_on_its_own(c.level),
+        tracks=Tracks.of([limits(gap) for *_, gap in found], zero=True),
     )
 
 

@@ -372,8 +372,8 @@ NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true 
 _MOST_ROWS = 50  # of a table; CSV and JSON have all
 
 
-def sweep_document(sweep: SegmentationSweep, *, html: bool = False) -> Document:
-    """Build the document of a sweep; `html` adds the figure of the page."""
+def sweep_document(sweep: SegmentationSweep) -> Document:
+    """Build the document of a sweep."""
     recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
     words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
     records = []
@@ -394,7 +394,7 @@ def sweep_document(sweep: SegmentationSweep, *, html: bool = False) -> Document:
         tables=tables,
         records=tuple(records),
         notes=(reading, peaks, sweep.signature),
-        pictures=(sweep_picture(sweep),) if html else (),
+        pictures=(sweep_picture(sweep),),
         headline=(Answer(words, "fact", (peaks,)),),
         content=lambda: {"tables": tables[::-1]},
     )
@@ -457,7 +457,7 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
 
 def score_cells(score: Interval) -> tuple[str, str]:
     """Return a score and its interval, in points."""
-    return points(score.estimate), f"[{points(score.low, 1)}, {points(score.high, 1)}]"
+    return points(score.estimate), brackets(score.low, score.high, 1)
 
 
 def best_table(sweep: SegmentationSweep) -> Table:

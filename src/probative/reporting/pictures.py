@@ -209,15 +209,11 @@ class Density(Picture):
         axis.axvline(0, **_ZERO)
         if self.x:
             grid, height = self._shaded()
+            x = factor() * grid
             for colour, side in ((BASELINE, grid <= -self.rope), (CHALLENGER, grid >= self.rope)):
-                area: dict[str, Any] = {
-                    "where": side,
-                    "color": colour,
-                    "alpha": 0.3,
-                    "linewidth": 0,
-                }
-                axis.fill_between(factor() * grid, height, **area)
-            axis.plot(factor() * grid, height, color="0.15", linewidth=1.4)
+                area: dict[str, Any] = {"where": side, "color": colour, "alpha": 0.3}
+                axis.fill_between(x, height, linewidth=0, **area)
+            axis.plot(x, height, color="0.15", linewidth=1.4)
         axis.margins(x=0)
         axis.set_ylim(bottom=0)
         axis.set_yticks([])

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         Agreement,
         Ceiling,
         Comparison,
+        Comparisons,
         FileCheck,
         Interval,
         LabelScores,
@@ -747,6 +748,19 @@ def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
 
 
+def runs_content(result: Comparisons) -> dict[str, Any]:
+    """Return the tables of single runs by the names that the page of a comparison has for them."""
+    if not has_runs(result.scores):
+        return {}
+    metric = result.comparisons[0].metric
+    new = [c for c in result.comparisons if c.question == "procedures"]
+    return {
+        "run_tables": [run_table(result.scores, metric)],
+        "more_tables": [_variance_table(new), _companion_table(new)] if new else [],
+        "single_runs": _single_runs(result.scores, metric),
+    }
+
+
 def _ends_of_runs() -> list[Column]:
     return [Column(f"{end} run", end, partial(points, digits=1)) for end in ("worst", "best")]
 
@@ -806,7 +820,7 @@ def spread_table(ranking: Ranking) -> Table:
     )
 
 
-def single_runs(result: Scores, metric: str) -> Table:
+def _single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
     scores = [own for own in result.run_scores or () if own.metric == metric]
     rows = [
@@ -835,7 +849,7 @@ def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     return [(words, colour, c.variance.shares[part]) for part, words, colour in parts]
 
 
-def variance_table(comparisons: Sequence[Comparison]) -> Table:
+def _variance_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of the parts of the variance of every mean difference."""
     by = comparisons[0].by.removesuffix(" and run")
     heads = [name for name, *_ in _named_shares(comparisons[0])]
@@ -865,14 +879,13 @@ def _pair_columns(comparisons: Sequence[Comparison]) -> list[Column]:
     ]
 
 
-def companion_table(comparisons: Sequence[Comparison]) -> Table:
+def _companion_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of tests that use only the scores of the runs."""
-    found = [c for c in comparisons if c.companions is not None]
-    companions = [c.companions for c in found if c.companions is not None]
+    companions: list[Any] = [c.companions for c in comparisons]
     ranked = "Mann-Whitney" if companions[0].rank_test == "mann-whitney" else "Wilcoxon"
-    assignments = "all" if all(c.exact for c in companions) else "sampled"
+    assignments = "all" if all(own.exact for own in companions) else "sampled"
     return Table.of(
-        found,
+        comparisons,
         *_pair_columns(comparisons),
         Column("permutation p", "companions.permutation_pvalue", pvalue),
         Column(f"{ranked} p", "companions.rank_pvalue", pvalue),

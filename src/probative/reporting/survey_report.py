@@ -57,6 +57,10 @@ if TYPE_CHECKING:
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of an estimate: scores and differences of a pool, and strata."""
     said = f"{estimate_summary(estimate)}."
+    first: Any = estimate[estimate.systems[0], estimate.metric]
+    if estimate.comparisons:
+        first = estimate.comparisons[0]
+    judged = [] if estimate.judge is None else [judge_sentence(first)]
     return Document(
         title=f"{', '.join(estimate.systems)} on {counted(estimate.pool, estimate.unit)}",
         payload=payload("estimate", estimate.signature, gates, **estimate.to_dict()),
@@ -66,7 +70,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
             _estimated_strata(estimate),
         ),
         records=tuple(estimate.records()),
-        notes=(said, *_judged(estimate), *estimate.verdicts, estimate.signature),
+        notes=(said, *judged, *estimate.verdicts, estimate.signature),
         headline=(*gate_answers(gates), _headline(estimate, said)),
     )
 
@@ -85,18 +89,6 @@ def _headline(estimate: Estimate, sentence: str) -> Answer:
     if len({(other.a, other.b) for other in estimate.comparisons}) > 1:
         return Answer("Several systems", "fact", said)
     return Answer(*evidence_words(gap), said)
-
-
-def _judged(estimate: Estimate) -> list[str]:
-    """Return a sentence on how the judge changed the first estimate."""
-    if estimate.judge is None:
-        return []
-    if estimate.comparisons:
-        gap = estimate.comparisons[0]
-        what = f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
-        return [judge_sentence(gap, what)]
-    first = estimate[estimate.systems[0], estimate.metric]
-    return [judge_sentence(first, f"the {metric_name(first.metric)} of {first.system}")]
 
 
 def _worth_columns(estimate: Estimate) -> list[Column]:

@@ -490,6 +490,8 @@ class SegmentationSweep(ScoresByMetric, SignedResult):
     sentences: int
     level: float
 
+    _report = "curve_report.sweep_document"
+
     def best_of(self, metric: str) -> BestCut:
         """Return the cut at which a metric is highest."""
         return {best.metric: best for best in self.best}[metric]
@@ -526,9 +528,6 @@ class SegmentationSweep(ScoresByMetric, SignedResult):
             }
             for step in self.to_dict()["steps"]
         ]
-
-    def _document(self) -> Any:
-        return shown_by("curve_report.sweep_document", self, html=True)
 
     def __str__(self) -> str:
         return (

@@ -774,11 +774,17 @@ def estimate_summary(estimate: Estimate) -> str:
     first = f"Estimated for {where} from {e.labelled:,} labels"
     if e.worth is None or isnan(e.worth):
         return first
-    goal = f"the {metric_name(e.metric)} of {e.scores[0].system}"
-    if e.comparisons and e.goal == "difference":
-        gap = e.comparisons[0]
-        goal = f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+    of_two = e.comparisons and e.goal == "difference"
+    goal = _named(e.comparisons[0] if of_two else e[e.systems[0], e.metric])
     return f"{first}, equivalent to about {round(e.worth):,} random ones for {goal}"
+
+
+def _named(one: Any) -> str:
+    """Name an estimated score or difference in a sentence."""
+    name = metric_name(one.metric)
+    if hasattr(one, "system"):
+        return f"the {name} of {one.system}"
+    return f"the difference between {one.a} and {one.b} ({name})"
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -793,9 +799,9 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
 
 
-def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> str:
+def judge_sentence(result: EstimatedScore | EstimatedDifference) -> str:
     """Say by how much a judge changed an estimate and its interval."""
-    moved, width = result.judge_moved, result.judge_width
+    moved, width, what = result.judge_moved, result.judge_width, _named(result)
     if moved is None or width is None:
         return ""
     if isnan(width):
