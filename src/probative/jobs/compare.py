@@ -462,9 +462,7 @@ def compare_matched(
     if options.average != "micro" and options.prior != CompareOptions.prior:
         raise InputError("prior: does not apply to averages; leave it out")
     systems = systems_of(matched)
-    if len(systems) < 2:
-        raise InputError(f"b: {len(systems)} system; expected at least two to compare")
-    several = several_runs(matched)
+    pairs, several = pairs_of(systems, options), several_runs(matched)
     if matched.runs and not several:
         how: Any = {"examples": examples, "figures": figures, "buckets": buckets}
         alone = compare_matched(unpooled(matched), options, known=known, report=report, **how)
@@ -479,11 +477,10 @@ def compare_matched(
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     unit = unit_of(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
-    pairs = pairs_of(systems, options)
     groups = [] if options.group is None else list(part_by_group(matched, options))
+    places = [(a.places[0], b.places[0]) for a, b in pairs]
     from_matching: dict[str, Any] = {}
     if examples and not several:
-        places = [(a.places[0], b.places[0]) for a, b in pairs]
         from_matching = {
             "examples": examples_of(matched, places),
             "confusions": confusions_of(matched),
@@ -499,7 +496,6 @@ def compare_matched(
         score = score_in(
             part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
         )
-        places = [(a.places[0], b.places[0]) for a, b in pairs]
         alone = compare_pairs(score, places, part.names, how)
         for a, b in pairs:
             if report is not None:

@@ -53,6 +53,8 @@ def without_claims(c: Comparison) -> Comparison:
 
 def pairs_of(systems: Sequence[_System], options: CompareOptions) -> list[tuple[_System, _System]]:
     """Return the pairs to compare: each system with the first, or all."""
+    if len(systems) < 2:
+        raise InputError(f"b: {len(systems)} system; expected at least two to compare")
     every = list(combinations(systems, 2))
     return every if options.all_pairs else every[: len(systems) - 1]
 
@@ -266,8 +268,6 @@ def compare_counts(
     """Compare systems from the counts of each run, one row per unit."""
     numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
     runs, groups = counts_of_runs(systems, options, *numbers, "all_pairs", "paired_runs")
-    if len(groups) < 2:
-        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     choices = Choices.of(options, "unit", figures=figures)
