@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from probative.results import BucketDifference
 
 
-_System = TypeVar("_System")
-
 # --- From comparisons to a result
 
 
@@ -51,7 +49,9 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def pairs_of(systems: Sequence[_System], options: CompareOptions) -> list[tuple[_System, _System]]:
+def pairs_of(
+    systems: Sequence[RunGroup], options: CompareOptions
+) -> list[tuple[RunGroup, RunGroup]]:
     """Return the pairs to compare: each system with the first, or all."""
     if len(systems) < 2:
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
