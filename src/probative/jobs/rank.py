@@ -233,8 +233,7 @@ def rank(
         The names of the systems; by default those of their files.
     metric
         The metric to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard,
-        accuracy,
-        specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
+        accuracy, specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
         fowlkes_mallows.
     average
         "micro" pools all labels. "macro" takes the mean over the gold labels, or over `labels`;
