@@ -24,7 +24,6 @@ from probative.jobs.runs import (
     hints_of_files,
     hints_of_runs,
     pairs_of,
-    sign_answers,
     with_verdicts,
     without_claims,
 )
@@ -518,10 +517,9 @@ def compare_matched(
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
     runs = [signed_runs(matched.runs)] if several else []
-    signature = sign_answers((*facts_of_reading(matched, options), *runs), options, comparisons)
-    named = [(a.name, b.name) for a, b in pairs]
+    signed = (*facts_of_reading(matched, options), *runs)
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
-    result = with_verdicts(scores, comparisons, named, signature, others or None)
+    result = with_verdicts(scores, comparisons, pairs, signed, options, others or None)
     result = replace(result, **from_matching)
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:

@@ -96,36 +96,31 @@ def adjust_answers(every: Sequence[Comparison], *, in_groups: bool = False) -> l
     return adjusted
 
 
-def sign_answers(
-    facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
-) -> str:
-    """Return the signature of a comparison: metrics, methods and choices."""
+def with_verdicts(
+    scores: Scores,
+    comparisons: Sequence[Comparison],
+    pairs: Sequence[tuple[RunGroup, RunGroup]],
+    facts: Sequence[str],
+    options: CompareOptions,
+    others: tuple[BucketDifference, ...] | None = None,
+) -> Comparisons:
+    """Combine scores and comparisons: sign them, and add a verdict per pair on the first metric."""
     first = comparisons[0]
     judged = comparisons[:1] if first.question is None else comparisons
-    return options.signature(
+    signature = options.signature(
         *facts,
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
         ",".join(dict.fromkeys(c.method for c in judged)),
         f"{first.test}-by-{first.by}",
         f"{','.join(dict.fromkeys(c.posterior.kind for c in judged))}-posterior",
     )
-
-
-def with_verdicts(
-    scores: Scores,
-    comparisons: Sequence[Comparison],
-    pairs: Sequence[tuple[str, str]],
-    signature: str,
-    others: tuple[BucketDifference, ...] | None = None,
-) -> Comparisons:
-    """Combine scores and comparisons, with one verdict per pair on the first metric."""
     scores = replace(scores, signature=signature)
     result = Comparisons(scores, tuple(comparisons), other_metrics=others)
-    main = [c for c in comparisons if c.metric == comparisons[0].metric]
-    if main[0].question is None:
+    main = [c for c in comparisons if c.metric == first.metric]
+    if first.question is None:
         verdicts = tuple(verdict(c, others or ()) for c in main)
     else:
-        verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
+        verdicts = tuple(runs_verdict(result, a.name, b.name, main) for a, b in pairs)
     return replace(result, verdicts=verdicts)
 
 
@@ -281,5 +276,4 @@ def compare_counts(
     if len(groups) > 2:
         comparisons = adjust_answers(comparisons)
     scores = scores_of_counts(runs, groups, options, metrics)
-    signature = sign_answers(("counts", signed_runs(groups)), options, comparisons)
-    return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)
+    return with_verdicts(scores, comparisons, pairs, ("counts", signed_runs(groups)), options)
