@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
+    from probative.options import PlanOptions, RankOptions
     from probative.results import Group
 
 
@@ -325,6 +326,13 @@ def score_in(
         labels = averaged_labels(matched.items, None)
         return MacroScore(cells, labels, "recall", 1.0, labels[0], False, unit, metric)
     return _pooled_score(matched, metric, unit, beta, prior)
+
+
+def score_asked_for(matched: Matched, options: RankOptions | PlanOptions) -> tuple[Score, str]:
+    """Return the only metric of a ranking or a plan, of all outputs, and its units."""
+    unit, average = unit_of(matched, options.by), options.average
+    (metric,) = compared_metrics(matched, options.metric, average, tables=True)
+    return score_in(matched, metric, unit, average=average, beta=options.beta), unit
 
 
 def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanScore:
