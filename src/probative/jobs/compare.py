@@ -24,7 +24,7 @@ from probative.jobs.runs import (
     hints_of_files,
     hints_of_runs,
     pairs_of,
-    with_verdicts,
+    result_of,
     without_claims,
 )
 from probative.jobs.score import (
@@ -507,8 +507,6 @@ def compare_matched(
                 yield without_claims(replace(next(alone), **facts))
 
     comparisons = [c for metric in metrics for c in compare_in(matched, metric, choices)]
-    if len(systems) > 2:
-        comparisons = adjust_answers(comparisons)
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
@@ -519,7 +517,7 @@ def compare_matched(
     runs = [signed_runs(matched.runs)] if several else []
     signed = (*facts_of_reading(matched, options), *runs)
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
-    result = with_verdicts(scores, comparisons, pairs, signed, options, others or None)
+    result = result_of(scores, comparisons, pairs, signed, options, others or None)
     result = replace(result, **from_matching)
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:

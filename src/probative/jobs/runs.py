@@ -96,7 +96,7 @@ def adjust_answers(every: Sequence[Comparison], *, in_groups: bool = False) -> l
     return adjusted
 
 
-def with_verdicts(
+def result_of(
     scores: Scores,
     comparisons: Sequence[Comparison],
     pairs: Sequence[tuple[RunGroup, RunGroup]],
@@ -104,7 +104,9 @@ def with_verdicts(
     options: CompareOptions,
     others: tuple[BucketDifference, ...] | None = None,
 ) -> Comparisons:
-    """Combine scores and comparisons: sign them, and add a verdict per pair on the first metric."""
+    """Return the result: comparisons with adjusted p-values, a signature, a verdict per pair."""
+    if len(scores.systems) > 2:
+        comparisons = adjust_answers(comparisons)
     first = comparisons[0]
     judged = comparisons[:1] if first.question is None else comparisons
     signature = options.signature(
@@ -116,6 +118,7 @@ def with_verdicts(
     )
     scores = replace(scores, signature=signature)
     result = Comparisons(scores, tuple(comparisons), other_metrics=others)
+    # the verdicts are on the first metric
     main = [c for c in comparisons if c.metric == first.metric]
     if first.question is None:
         verdicts = tuple(verdict(c, others or ()) for c in main)
@@ -273,7 +276,5 @@ def compare_counts(
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
         for a, b in pairs:
             comparisons += answers_on(score, a, b, options, choices, positives=positives)
-    if len(groups) > 2:
-        comparisons = adjust_answers(comparisons)
     scores = scores_of_counts(runs, groups, options, metrics)
-    return with_verdicts(scores, comparisons, pairs, ("counts", signed_runs(groups)), options)
+    return result_of(scores, comparisons, pairs, ("counts", signed_runs(groups)), options)
