@@ -22,7 +22,7 @@ import pandas as pd
 from time_limit import Hang, limit
 
 import probative as pv
-from probative.surveys.design import write_design
+from probative.surveys.design import as_text
 
 HANG = 60  # seconds after which a call counts as hanging
 
@@ -40,7 +40,7 @@ for place in (BOARD / "gold.conll", BOARD / "in" / "one.conll", BOARD / "in" / "
     place.write_text("Ann B-PER\nsaw O\n\nYork B-LOC\n\n" * 3)
 WATCHED = pv.sample(None, {"old": TAGS, "new": TAGS}, size=3)
 DESIGN = BOARD / "sample.design.json"
-write_design(WATCHED.design, DESIGN)
+DESIGN.write_text(as_text(WATCHED.design))
 
 
 class Odd:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
-from probative.surveys.design import Design, PoolSource, Stratum, SystemSource, write_design
+from probative.surveys.design import Design, PoolSource, Stratum, SystemSource, as_text
 
 
 def design(sizes=(6, 4), batches=((2, 1),), goal="difference"):
@@ -40,7 +40,7 @@ def design(sizes=(6, 4), batches=((2, 1),), goal="difference"):
 
 def test_what_is_written_is_read(tmp_path):
     made = design(batches=((2, 1), (0, 3)))
-    write_design(made, tmp_path / "s.design.json")
+    (tmp_path / "s.design.json").write_text(as_text(made))
     read = pv.read_design(tmp_path / "s.design.json")
     assert read.to_dict() == made.to_dict()
     assert read.systems == ("a", "b")
@@ -59,7 +59,7 @@ def test_units_come_batch_by_batch_in_the_order_of_the_pool():
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=2))
 def test_an_extension_changes_nothing_that_was_drawn(more):
     before = design(batches=((2, 1),))
-    after = before.extended(more)
+    after = before.extended(more, before.strata)
     old = len(before.units.number)
     for was, now in zip(before.units, after.units, strict=True):
         assert was.tolist() == now[:old].tolist()
@@ -69,7 +69,7 @@ def test_an_extension_changes_nothing_that_was_drawn(more):
 @pytest.mark.parametrize("cut", [0.2, 0.5, 0.99])
 def test_a_file_that_was_cut_off(tmp_path, cut):
     path = tmp_path / "s.design.json"
-    write_design(design(), path)
+    path.write_text(as_text(design()))
     whole = path.read_text()
     path.write_text(whole[: int(cut * len(whole))])
     with pytest.raises(InputError, match=r"is not JSON, or is incomplete; expected the whole"):

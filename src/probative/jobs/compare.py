@@ -24,8 +24,7 @@ from probative.jobs.runs import (
     hints_of_files,
     hints_of_runs,
     pairs_of,
-    sign_answers,
-    with_verdicts,
+    result_of,
     without_claims,
 )
 from probative.jobs.score import (
@@ -462,9 +461,7 @@ def compare_matched(
     if options.average != "micro" and options.prior != CompareOptions.prior:
         raise InputError("prior: does not apply to averages; leave it out")
     systems = systems_of(matched)
-    if len(systems) < 2:
-        raise InputError(f"b: {len(systems)} system; expected at least two to compare")
-    several = several_runs(matched)
+    pairs, several = pairs_of(systems, options), several_runs(matched)
     if matched.runs and not several:
         how: Any = {"examples": examples, "figures": figures, "buckets": buckets}
         alone = compare_matched(unpooled(matched), options, known=known, report=report, **how)
@@ -479,11 +476,10 @@ def compare_matched(
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
     unit = unit_of(matched, options.by)
     choices = Choices.of(options, unit, figures=figures)
-    pairs = pairs_of(systems, options)
     groups = [] if options.group is None else list(part_by_group(matched, options))
+    places = [(a.places[0], b.places[0]) for a, b in pairs]
     from_matching: dict[str, Any] = {}
     if examples and not several:
-        places = [(a.places[0], b.places[0]) for a, b in pairs]
         from_matching = {
             "examples": examples_of(matched, places),
             "confusions": confusions_of(matched),
@@ -499,7 +495,6 @@ def compare_matched(
         score = score_in(
             part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
         )
-        places = [(a.places[0], b.places[0]) for a, b in pairs]
         alone = compare_pairs(score, places, part.names, how)
         for a, b in pairs:
             if report is not None:
@@ -512,8 +507,6 @@ def compare_matched(
                 yield without_claims(replace(next(alone), **facts))
 
     comparisons = [c for metric in metrics for c in compare_in(matched, metric, choices)]
-    if len(systems) > 2:
-        comparisons = adjust_answers(comparisons)
     also = [c.metric for c in comparisons]
     usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
     scores = scores_of(matched, usual, also=also, known=known)
@@ -522,10 +515,9 @@ def compare_matched(
         hints.append(_HINT_TO_RANK.format(len(systems)))
     scores = replace(scores, notes=(*scores.notes, *hints))
     runs = [signed_runs(matched.runs)] if several else []
-    signature = sign_answers((*facts_of_reading(matched, options), *runs), options, comparisons)
-    named = [(a.name, b.name) for a, b in pairs]
+    signed = (*facts_of_reading(matched, options), *runs)
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
-    result = with_verdicts(scores, comparisons, named, signature, others or None)
+    result = result_of(scores, comparisons, pairs, signed, options, others or None)
     result = replace(result, **from_matching)
 
     def judge(name: str, rows: int, units: int, part: Matched) -> Group:

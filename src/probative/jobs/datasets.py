@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -36,10 +36,6 @@ from probative.wording.verdict import no_verdict, sentences_of_datasets
 
 if TYPE_CHECKING:
     from probative.inference.scores import Score
-
-
-_OF_A_DATASET = ("gold", "a", "b")
-_READING = tuple(entry.name for entry in fields(GradedOptions))
 
 
 @dataclass(frozen=True)
@@ -199,10 +195,8 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
         raise InputError(
             f"datasets: {shown(data)}; expected (gold, a, b), or a dictionary with gold, a and b"
         )
-    own = {key: value for key, value in data.items() if key not in _OF_A_DATASET}
-    odd = next((key for key in own if key not in _READING), None)
-    if odd is not None:
-        GradedOptions.of({odd: None})  # raises an error that lists the valid names
+    own = {key: value for key, value in data.items() if key not in ("gold", "a", "b")}
+    GradedOptions.of(own)  # refuses unknown names
     systems = [data[key] for key in ("a", "b") if key in data]
     if len(systems) == 1:
         raise InputError("datasets: one of a and b; expected both, or a table that holds both")

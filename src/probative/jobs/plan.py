@@ -17,14 +17,12 @@ from probative.jobs.runs import counts_of_runs
 from probative.jobs.score import (
     AVERAGES,
     by_name,
-    compared_metrics,
     facts_of_reading,
     match_systems,
-    score_in,
+    score_asked_for,
     several_runs,
     signed_runs,
     systems_of,
-    unit_of,
 )
 from probative.options import CompareOptions, GradedKeywords, PlanOptions
 
@@ -191,7 +189,7 @@ def plan_from_files(
 ) -> Plan | RunsPlan:
     """Compute a `plan` from the inputs of a comparison, which are the pilot."""
     options = PlanOptions.of(how, beside=("names",))
-    average = one_of("average", options.average, AVERAGES)
+    one_of("average", options.average, AVERAGES)
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
     matched, _ = match_systems(gold, *by_name(list(systems), names, gold), options)
@@ -201,9 +199,7 @@ def plan_from_files(
     groups = systems_of(matched)
     if len(groups) != 2:
         raise InputError(f"systems: {len(groups)} of them; expected two")
-    unit = unit_of(matched, options.by)
-    (name,) = compared_metrics(matched, options.metric, average, tables=True)
-    score = score_in(matched, name, unit, average=average, beta=options.beta)
+    score, unit = score_asked_for(matched, options)
     facts = facts_of_reading(matched, options)
     result: Any
     if several:

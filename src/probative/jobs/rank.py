@@ -44,14 +44,12 @@ from probative.jobs.score import (
     AVERAGES,
     by_name,
     check_report,
-    compared_metrics,
     facts_of_reading,
     match_systems,
-    score_in,
+    score_asked_for,
     scores_of,
     several_runs,
     signed_runs,
-    unit_of,
 )
 from probative.metrics import METRICS, OF_SCORES
 from probative.options import CompareOptions, GradedKeywords, RankOptions, ScoreOptions
@@ -233,8 +231,7 @@ def rank(
         The names of the systems; by default those of their files.
     metric
         The metric to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard,
-        accuracy,
-        specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
+        accuracy, specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
         fowlkes_mallows.
     average
         "micro" pools all labels. "macro" takes the mean over the gold labels, or over `labels`;
@@ -334,7 +331,7 @@ def rank_matched(
 ) -> Ranking:
     """Rank the matched systems; `how` holds `n_jobs` and `report`, as for `rank`."""
     known = Known() if known is None else known
-    score, _ = _score_to_rank_by(matched, options)
+    score, _ = score_asked_for(matched, options)
     scores = ranked_scores(matched, options, known.scores)
     alone = None
     if len(matched.runs or matched.names) == 2:
@@ -415,19 +412,11 @@ def _compare_pair(
     )
 
 
-def _score_to_rank_by(matched: Matched, options: RankOptions) -> tuple[Score, str]:
-    """Return the score that systems are ranked by, and its units."""
-    unit = unit_of(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    how: Any = options.chosen("average", "beta")
-    return score_in(matched, metric, unit, **how), unit
-
-
 def ranked_scores(
     matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
 ) -> Scores:
     """Score the systems, including the metric that they are ranked by."""
-    score, unit = _score_to_rank_by(matched, options)
+    score, unit = score_asked_for(matched, options)
     by = options.by if matched.runs else unit
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
     return scores_of(matched, usual, also=[score.metric], known=known)

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from probative.results import BucketDifference
 
 
-_System = TypeVar("_System")
-
 # --- From comparisons to a result
 
 
@@ -51,8 +49,12 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def pairs_of(systems: Sequence[_System], options: CompareOptions) -> list[tuple[_System, _System]]:
+def pairs_of(
+    systems: Sequence[RunGroup], options: CompareOptions
+) -> list[tuple[RunGroup, RunGroup]]:
     """Return the pairs to compare: each system with the first, or all."""
+    if len(systems) < 2:
+        raise InputError(f"b: {len(systems)} system; expected at least two to compare")
     every = list(combinations(systems, 2))
     return every if options.all_pairs else every[: len(systems) - 1]
 
@@ -94,36 +96,34 @@ def adjust_answers(every: Sequence[Comparison], *, in_groups: bool = False) -> l
     return adjusted
 
 
-def sign_answers(
-    facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
-) -> str:
-    """Return the signature of a comparison: metrics, methods and choices."""
+def result_of(
+    scores: Scores,
+    comparisons: Sequence[Comparison],
+    pairs: Sequence[tuple[RunGroup, RunGroup]],
+    facts: Sequence[str],
+    options: CompareOptions,
+    others: tuple[BucketDifference, ...] | None = None,
+) -> Comparisons:
+    """Return the result: comparisons with adjusted p-values, a signature, a verdict per pair."""
+    if len(scores.systems) > 2:
+        comparisons = adjust_answers(comparisons)
     first = comparisons[0]
     judged = comparisons[:1] if first.question is None else comparisons
-    return options.signature(
+    signature = options.signature(
         *facts,
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
         ",".join(dict.fromkeys(c.method for c in judged)),
         f"{first.test}-by-{first.by}",
         f"{','.join(dict.fromkeys(c.posterior.kind for c in judged))}-posterior",
     )
-
-
-def with_verdicts(
-    scores: Scores,
-    comparisons: Sequence[Comparison],
-    pairs: Sequence[tuple[str, str]],
-    signature: str,
-    others: tuple[BucketDifference, ...] | None = None,
-) -> Comparisons:
-    """Combine scores and comparisons, with one verdict per pair on the first metric."""
     scores = replace(scores, signature=signature)
     result = Comparisons(scores, tuple(comparisons), other_metrics=others)
-    main = [c for c in comparisons if c.metric == comparisons[0].metric]
-    if main[0].question is None:
+    # the verdicts are on the first metric
+    main = [c for c in comparisons if c.metric == first.metric]
+    if first.question is None:
         verdicts = tuple(verdict(c, others or ()) for c in main)
     else:
-        verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
+        verdicts = tuple(runs_verdict(result, a.name, b.name, main) for a, b in pairs)
     return replace(result, verdicts=verdicts)
 
 
@@ -266,8 +266,6 @@ def compare_counts(
     """Compare systems from the counts of each run, one row per unit."""
     numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
     runs, groups = counts_of_runs(systems, options, *numbers, "all_pairs", "paired_runs")
-    if len(groups) < 2:
-        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
     choices = Choices.of(options, "unit", figures=figures)
@@ -278,8 +276,5 @@ def compare_counts(
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
         for a, b in pairs:
             comparisons += answers_on(score, a, b, options, choices, positives=positives)
-    if len(groups) > 2:
-        comparisons = adjust_answers(comparisons)
     scores = scores_of_counts(runs, groups, options, metrics)
-    signature = sign_answers(("counts", signed_runs(groups)), options, comparisons)
-    return with_verdicts(scores, comparisons, [(a.name, b.name) for a, b in pairs], signature)
+    return result_of(scores, comparisons, pairs, ("counts", signed_runs(groups)), options)

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
+    from probative.options import PlanOptions, RankOptions
     from probative.results import Group
 
 
@@ -263,8 +264,6 @@ def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     from probative.inference.classes import ConfusedItems
 
     gold, system = matched.gold, matched.systems[i]
-    if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
-        raise InputError("metric: of sets of labels there is no table of classes")
     # one numbering for all systems, since their outputs on an item are exchanged
     names, codes = union([gold.names, *(side.names for side in matched.systems)])
     units = None if unit == "item" else gold.units
@@ -304,6 +303,8 @@ def score_in(
     prior: float = 1.0,
 ) -> Score:
     """Return one metric of all outputs, which everything in a comparison is computed from."""
+    if metric.startswith(_MACRO):
+        metric, average = metric.removeprefix(_MACRO), "macro"
     places = range(len(matched.names))
     if matched.task == "scores":
         return _mean_score(matched, metric, unit, average)
@@ -325,6 +326,13 @@ def score_in(
         labels = averaged_labels(matched.items, None)
         return MacroScore(cells, labels, "recall", 1.0, labels[0], False, unit, metric)
     return _pooled_score(matched, metric, unit, beta, prior)
+
+
+def score_asked_for(matched: Matched, options: RankOptions | PlanOptions) -> tuple[Score, str]:
+    """Return the only metric of a ranking or a plan, of all outputs, and its units."""
+    unit, average = unit_of(matched, options.by), options.average
+    (metric,) = compared_metrics(matched, options.metric, average, tables=True)
+    return score_in(matched, metric, unit, average=average, beta=options.beta), unit
 
 
 def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanScore:
@@ -518,20 +526,13 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
     """Return the intervals of all systems in one metric; means are named macro_f1 and so on."""
     unit, systems = unit_of(matched, options.by), range(len(matched.names))
     if matched.task == "scores" or metric.startswith(_MACRO) or _is_of_classes(matched, metric):
-        score = _score_named(matched, metric, unit, options.beta)
+        score = score_in(matched, metric, unit, beta=options.beta)
         own = [score.interval(i, options.level) for i in systems]
     else:
         chosen, scored = replace(options, by=unit), scored_as(matched, metric)
         counts = (_pooled_counts(matched, i) for i in systems)
         own = [_pooled_interval(matched, units, scored, chosen) for units in counts]
     return [replace(one, metric=metric, signature="") for one in own]
-
-
-def _score_named(matched: Matched, metric: str, unit: str, beta: float) -> Score:
-    """Return a metric of all outputs, given its name, such as macro_f1."""
-    single = metric.removeprefix(_MACRO)
-    average = "micro" if single == metric else "macro"
-    return score_in(matched, single, unit, average=average, beta=beta)
 
 
 def _scores(
@@ -909,7 +910,7 @@ def _run_scores(
         known = single in TABLE or matched.task == "scores"
         if not known or (single != metric and metric not in also):
             continue
-        score = _score_named(matched, metric, scores.by, options.beta)
+        score = score_in(matched, metric, scores.by, beta=options.beta)
         for group in matched.runs:
             values = score.runs(group.places).scores.tolist()
             own.append(RunScores.of(group.name, metric, group.runs, values))

@@ -228,7 +228,7 @@ class _Epoch(NamedTuple):
 
 
 class BiGRUSegmenter:
-    """Segment words with a bidirectional recurrent"""
+    """Segment words with a bidirectional recurrent network."""
 
     def __init__(
         self,

@@ -206,6 +206,8 @@ class Comparison(PairDifference):
         A caveat, or None.
     match
         The rule by which a span is right, such as ``partial``; None if it must be equal.
+    unknown
+        Why there is no probability, unless the reason is a single unit; else None.
     """
 
     method: str
@@ -244,6 +246,7 @@ class Comparison(PairDifference):
     p_bh: float | None = None
     match: str | None = None
     p_unit: float = nan
+    unknown: str | None = None
 
     @property
     def p_decision(self) -> float:
@@ -257,11 +260,6 @@ class Comparison(PairDifference):
             return content
         # with several runs, the comparisons of both questions have the same keys
         return {"variance": None, "p_new_run_better": None, **content}
-
-    @property
-    def lacking(self) -> str | None:
-        """Return why there is no probability, unless the reason is a single unit."""
-        return None
 
     def records(self) -> list[dict[str, Any]]:
         """Return the comparison as one flat dictionary."""

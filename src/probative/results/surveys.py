@@ -172,19 +172,11 @@ class EstimatedDifference(Comparison):
     judge_moved, judge_width
         The change of the estimate by a judge, and the ratio of the standard errors with and without
         it; None without a judge.
-    unknown
-        Why there is no probability; None if there is one.
     """
 
     worth: float | None = None
     judge_moved: float | None = None
     judge_width: float | None = None
-    unknown: str | None = None
-
-    @property
-    def lacking(self) -> str | None:
-        """Return why there is no probability."""
-        return self.unknown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

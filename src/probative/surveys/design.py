@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from probative._validation import shown
 from probative._version import __version__
 from probative.errors import InputError
-from probative.files import write_whole
 from probative.reading.inputs import is_path
 from probative.reading.source import load
 
@@ -144,11 +143,10 @@ class Design:
         rows = np.lexsort((number, batch))
         return _DrawnUnits(number[rows], self.stratum_of[number[rows]], batch[rows])
 
-    def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
+    def extended(self, more: Sequence[int], strata: Sequence[Stratum]) -> Design:
         """Return the design with a further draw of `more` units; `strata` replaces the strata."""
-        looked_at = tuple(strata or self.strata)
         batches = (*self.batches, tuple(map(int, more)))
-        return replace(self, strata=looked_at, batches=batches).first(len(batches))
+        return replace(self, strata=tuple(strata), batches=batches).first(len(batches))
 
     def first(self, draws: int) -> Design:
         """Return the design as it was after this many draws."""
@@ -162,11 +160,6 @@ class Design:
         content = asdict(replace(self, order=()))
         content["order"] = [units.tolist() for units in self.order]
         return {"format": FORMAT, "command": "sample", "version": __version__, **content}
-
-
-def write_design(design: Design, path: Path | str) -> None:
-    """Write the design file atomically; replace an existing one."""
-    write_whole(path, as_text(design))
 
 
 def as_text(design: Design) -> str:
@@ -206,7 +199,7 @@ def read_design(path: Path | str) -> Design:
     --------
     >>> import probative as pv
     >>> drawn = pv.sample(None, ["1", "0", "1", "0"], ["1", "1", "0", "0"], size=3)
-    >>> write_design(drawn.design, "sample.design.json")
+    >>> _ = Path("sample.design.json").write_text(as_text(drawn.design))
     >>> pv.read_design("sample.design.json").size
     3
     """

@@ -219,10 +219,9 @@ def estimate(
         The design that `sample` has made, or the path of its file.
     annotated, more
         The annotated sample: one or more files that hold each drawn unit once, in the order in
-        which they were written, or in any order if tokens, texts or ids identify them; also
-        as a list of paths.
-        Lists, arrays and the like are in the order of the draws. If a design was extended,
-        draws that are not annotated yet may be left out as a whole.
+        which they were written, or in any order if tokens, texts or ids identify them; also as a
+        list of paths. Lists, arrays and the like are in the order of the draws. If a design was
+        extended, draws that are not annotated yet may be left out as a whole.
     systems
         The outputs, if they have moved or came from Python: a dictionary by their names,
         or a list. Outputs other than those of the design are refused.

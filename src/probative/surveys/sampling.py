@@ -24,7 +24,7 @@ from probative._validation import (
 from probative.errors import InputError
 from probative.files import check_target, create_whole, hold, write_whole
 from probative.inference.stratified import sampling_variance, worth_in_random_units
-from probative.jobs.score import by_name, facts_of_reading
+from probative.jobs.score import UNITS, by_name, facts_of_reading
 from probative.options import ReadingKeywords, SampleOptions
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
@@ -193,7 +193,6 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
     return _finish(new, expected, replace(asked.options, rng=old.seed), pool, blanks, files, notes)
 
 
-_UNITS = ("sentence", "document", "unit", "item")
 _FEWEST_UNITS = 2  # the smallest sample that allows a statement
 
 
@@ -291,7 +290,7 @@ def sample(
             "size": None if size is None else whole_number("size", size, least=_FEWEST_UNITS),
             "add": None if add is None else whole_number("add", add),
             "goal": None if goal is None else one_of("goal", goal, GOALS),
-            "by": None if by is None else one_of("by", by, _UNITS),
+            "by": None if by is None else one_of("by", by, UNITS),
             "keep": columns_of("keep", list(keep) if isinstance(keep, tuple) else keep),
             "level": open_probability("level", level),
             "rng": whole_number("rng", rng, least=0, most=2**32 - 1),

@@ -109,7 +109,7 @@ def no_verdict(comparison: Comparison) -> str | None:
     if isnan(c.difference):
         return f"{metric_name(c.metric, c.match)} is undefined for one of them"
     if isnan(c.p_b_better):
-        return c.lacking or (
+        return c.unknown or (
             f"a score rests on a single {c.by}, which does not show how the systems do on others"
         )
     return None
