@@ -150,7 +150,8 @@ def _records(opened: Input, _: str | None) -> FileCheck:
     """Check records: outputs that are none are problems; the paths are those of the first side."""
     source = opened.source
     try:
-        sides = sides_of_file(source, replace(opened.options, predicted=True))
+        as_output = replace(opened.options, predicted=True)
+        sides = sides_of_file(replace(opened, options=as_output))
     except InputError as error:
         return FileCheck(source.name, "records", "records", {}, {}, (str(error),))
     facts: dict[str, Any] = {"documents": len(sides[0])}
