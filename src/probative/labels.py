@@ -115,15 +115,9 @@ class Column:
         """Append many values."""
         self._codes.extend(map(self._code.__getitem__, values))
 
-    @property
-    def codes(self) -> Ints:
-        """Return the code of every value."""
-        return np.array(self._codes, dtype=np.int32)
-
-    @property
-    def values(self) -> list[Any]:
-        """Return the value of every code."""
-        return list(self._code)
+    def read(self) -> tuple[Ints, list[Any]]:
+        """Return the code of every value, and the value of every code."""
+        return np.array(self._codes, dtype=np.int32), list(self._code)
 
 
 def items_of(name: str, values: Any) -> Any:

@@ -222,7 +222,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     for _, cells in rows:
         for at, add in takers:
             add(cells[at])
-    columns = _codes_and_values(contents)
+    columns = {name: column.read() for name, column in contents.items()}
     above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
     reason = None
     if is_header is None:
@@ -389,7 +389,8 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             column.extend(values)
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
-    return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
+    columns = {name: column.read() for name, column in contents.items()}
+    return Cells(kind, names, unit, columns, group=wanted.group)
 
 
 def odd_cell(column: str, row: int, value: Any, expected: str = EXPECTED_LABEL) -> str:
@@ -400,10 +401,6 @@ def odd_cell(column: str, row: int, value: Any, expected: str = EXPECTED_LABEL) 
 def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
-
-
-def _codes_and_values(columns: dict[str, Column]) -> Read:
-    return {name: (column.codes, column.values) for name, column in columns.items()}
 
 
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
