@@ -88,8 +88,7 @@ def count_units(
     # The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
     # one. With ``fineness``, units that are nearly alike are merged as well.
     if drop:
-        schema = frame.collect_schema()
-        frame = frame.filter(~reduce(or_, [is_gap(n, schema[n]) for n in (*columns, unit)]))
+        frame = without_gaps(frame, [*columns, unit])
     names = statistics_of(len(columns) - 1)
     if positive is not None:
         yes = [_is_label(safe, column, positive) for safe, column in columns.items()]
@@ -207,6 +206,12 @@ def is_gap(name: str, dtype: Any) -> nw.Expr:
     elif dtype not in (nw.String, nw.Object):
         return own.is_null()
     return own.is_null() | (own == "")
+
+
+def without_gaps(frame: Frame, names: Iterable[str]) -> Frame:
+    """Return the rows that lack no value of these columns."""
+    schema = frame.collect_schema()
+    return frame.filter(~reduce(or_, [is_gap(name, schema[name]) for name in names]))
 
 
 def plain(frame: Frame, labels: Named, keys: Named) -> Frame:

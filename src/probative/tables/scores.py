@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +15,7 @@ import numpy as np
 from probative._validation import Array, finite, shown
 from probative.errors import InputError
 from probative.tables.engines import chosen, fetch, opened
-from probative.tables.query import NUMBER, group_keys, plain, sort_groups
+from probative.tables.query import NUMBER, group_keys, plain, sort_groups, without_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -125,7 +123,7 @@ def sum_table(
     if not items:
         raise InputError("frame: the table has no rows; expected at least one")
     if not is_complete:
-        source = _complete(source, list(columns))
+        source = without_gaps(source, columns)
         units, table, _ = _sums_of_units(source, list(keys), list(columns))
         left_out = items - int(table[0].sum())
         listed = ", ".join(map(repr, systems.values()))
@@ -219,12 +217,3 @@ def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
             raise InputError(f"{parameter}: {held}; expected numbers")
     others = [nw.col(safe).cast(nw.Float64) for safe in columns if schema[safe] != nw.Float64]
     return frame.with_columns(*others) if others else frame
-
-
-def _complete(frame: Frame, columns: list[str]) -> Frame:
-    """Return the rows that have a finite score of every system."""
-    import narwhals as nw
-
-    own = map(nw.col, columns)
-    there = (~c.is_null() & ~c.is_nan() & (c.abs() != math.inf) for c in own)
-    return frame.filter(reduce(and_, there))
