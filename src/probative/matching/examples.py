@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from probative.matching.groups import label_confusions, span_confusions
+from probative.metrics import f1
 from probative.reading.annotations import LabelSets
 from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
@@ -46,24 +47,17 @@ def examples_of(
     examples: list[Example] = []
     for i, j in pairs:
         paired = matched.items.paired(i, j, by="sentence")
-        f1 = [_f1_by_unit(own) for own in (paired.a, paired.b)]
+        scores = [np.asarray(f1(own, zero_division=1.0)) for own in (paired.a, paired.b)]
         errors = [_errors(own) for own in (paired.a, paired.b)]
-        gap = f1[1] - f1[0]
+        gap = scores[1] - scores[0]
         # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
         examples += [
-            _example(matched, i, j, sentence, [*errors, *f1])
+            _example(matched, i, j, sentence, [*errors, *scores])
             for side in (gap > 0, gap < 0)
             for sentence in order[side[order]][: _EXAMPLES_OF_A_PAIR // 2].tolist()
         ]
     return tuple(examples)
-
-
-def _f1_by_unit(counts: Counts) -> Array:
-    """Return the F1 of every unit; 1 where nothing is there and nothing is returned."""
-    right = 2 * np.asarray(counts.tp, dtype=float)
-    both = right + counts.fp + counts.fn
-    return np.where(both > 0, right / np.where(both > 0, both, 1), 1.0)
 
 
 def _errors(counts: Counts) -> Any:

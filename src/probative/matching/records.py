@@ -34,6 +34,7 @@ from probative.matching.record_rules import (
     parse_rules,
     quoted,
 )
+from probative.metrics import f1
 from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
@@ -568,9 +569,7 @@ class MatchedRecords:
 
     def document_f1(self, system: int = 0) -> NDArray[np.float64]:
         """Return the F1 of every document; NaN if neither gold nor the system has a field."""
-        units = self.items.counts(system, by="sentence")
-        whole = units.tp + units.nu
-        return np.asarray(2 * units.tp / np.where(whole > 0, whole, np.nan))
+        return np.asarray(f1(self.items.counts(system, by="sentence")))
 
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
         """Return what became of a system's outputs, given as they were read."""
