@@ -446,6 +446,7 @@ def test_rules_come_from_options_or_a_file(write, run):
         ("fields = 3", "fields: 3; expected PATH = 'TEXT'"),
         ("[feilds]\na = 'ignore'", "did you mean 'fields'?"),
         ("[fields", "is no TOML"),
+        (f"a = {'[' * 20_000}", "is no TOML"),
         ("[fields]\na = 'ignor'", "unknown rule 'ignor'"),
     ],
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -202,10 +201,7 @@ def _pair(name: str, text: Any) -> tuple[str, str]:
 def _read_rules(path: str) -> dict[str, Any]:
     """Read a TOML file with rules for fields, and with other choices of records."""
     source = load(path, expected="rules such as total = 'tolerance=0.01' under [fields]")
-    try:
-        given = tomllib.loads(source.data.decode())
-    except tomllib.TOMLDecodeError as error:
-        raise source.error(f"is no TOML ({error}); expected [fields] with PATH = 'RULE'") from None
+    given = source.parse_toml("[fields] with PATH = 'RULE'")
     for name, value in given.items():
         kind = _IN_FILE.get(name)
         if kind is None:

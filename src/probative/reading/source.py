@@ -97,6 +97,16 @@ class Source:
             line, reason = getattr(error, "lineno", None), getattr(error, "msg", _TOO_LARGE)
             raise self.error(f"is not JSON ({reason}); expected {expected}", line) from None
 
+    def parse_toml(self, expected: str) -> dict[str, Any]:
+        """Parse the content as TOML."""
+        import tomllib  # few files need it
+
+        try:
+            return tomllib.loads(self.data.decode())
+        except (ValueError, RecursionError) as error:
+            reason = " ".join(str(error).split()) or _TOO_LARGE
+            raise self.error(f"is no TOML ({reason:.200}); expected {expected}") from None
+
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines, each with its line number."""
         return ((number, self.json_object(number, line)) for number, line in self.filled_lines())
