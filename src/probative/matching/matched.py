@@ -641,27 +641,23 @@ def _human_of_logs(
 ) -> list[Graded]:
     """Return human scores of some samples of logs, system by system, from a log of their own."""
     from probative.reading.logs import Samples
-    from probative.reading.scores import Graded, mean_answers
+    from probative.reading.scores import in_places_of, mean_answers
 
     log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
     if not isinstance(log, Samples):
         raise InputError("human: is no log; expected JSON lines with id, score and model", human)
     known = {own.system: own for own in log.logs}
-    place = {sample: i for i, sample in enumerate(samples)}
-    found = []
+    judged = Labels("", np.arange(len(samples), dtype=np.int32), tuple(samples))
+    found: list[Graded] = []
     for name in named:
         own = known.get(name)
         if own is None:
             what = f"human: has no scores of {name!r}, only of {', '.join(map(str, known))}"
             raise InputError(f"{what}; expected every system", human)
-        strange = [sample for sample in own.samples if sample not in place]
-        if strange:
-            what = f"human: {len(strange):,} ids are not among those of the judge"
-            raise InputError(f"{what}, such as {strange[0][:40]!r}; expected the same items", human)
-        values = np.full(len(samples), np.nan)
-        places, item = np.unique([place[sample] for sample in own.samples], return_inverse=True)
-        values[places] = mean_answers(own.name, np.asarray(own.values), item).values
-        found.append(Graded(own.name, values))
+        item, names = factorise_each(own.samples, len(own.samples))
+        scored = Labels(log.name, np.arange(len(names), dtype=np.int32), tuple(names))
+        side = mean_answers(own.name, np.asarray(own.values), item)
+        found += in_places_of(judged, scored, [side])
     return found
 
 
