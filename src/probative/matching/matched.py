@@ -579,12 +579,13 @@ def _records(
     gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
-    from probative.matching.record_rules import rules_of
+    from probative.matching.record_rules import with_rules_of_file
     from probative.matching.records import match_records
     from probative.reading.records import join_record
 
     systems = [join_record(gold, output) for output in outputs]
-    found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
+    rules = with_rules_of_file(options)
+    found = match_records(gold, systems, rules, all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))
     notes = _notes_of(gold, systems)

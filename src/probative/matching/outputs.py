@@ -95,11 +95,13 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     check_label_names(reading.label_names)
     one_of("repair", reading.repair, REPAIRS)
     if any(known[name].tasks == ("records",) for name in reading.changed() & known.keys()):
-        from probative.matching.record_rules import ON_MALFORMED, rules_of
+        from probative.matching.record_rules import ON_MALFORMED, Paths, with_rules_of_file
 
         one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
-        flag("find_json", reading.find_json)
-        rules_of(reading)  # refuses what is no rule
+        for name in ("find_json", "keep_empty", "only_gold_paths"):
+            flag(name, getattr(reading, name))
+        names_of("empty", reading.empty)
+        Paths(with_rules_of_file(reading))  # refuses what is no rule
     match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)

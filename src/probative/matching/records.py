@@ -25,7 +25,6 @@ from probative.matching.record_rules import (
     EXACT,
     Path,
     Paths,
-    RecordRules,
     Rule,
     clean,
     close_pairs,
@@ -35,6 +34,7 @@ from probative.matching.record_rules import (
     quoted,
 )
 from probative.metrics import f1
+from probative.options import ReadingOptions
 from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class _Node:
 class _Trees:
     """Make the trees of the records of one document, which share the codes of equal values."""
 
-    def __init__(self, rules: RecordRules | None):
-        self.rules = rules = rules or RecordRules()
-        self.paths = Paths(rules)
-        self._root, self._keep = self.paths.root, rules.keep_empty
-        self._empty = frozenset(map(clean, ("", *rules.empty)))
+    def __init__(self, rules: ReadingOptions | None):
+        self.rules = rules or ReadingOptions()
+        self.paths = Paths(self.rules)
+        self._root, self._keep = self.paths.root, self.rules.keep_empty
+        self._empty = frozenset(map(clean, ("", *self.rules.empty)))
         self._codes: dict[Any, int] = {}
 
     def next_document(self) -> None:
@@ -500,7 +500,7 @@ class MatchedRecords:
     explained: tuple[dict[tuple[str, str], int], ...]
     weights: NDArray[np.int64]  # of every label
     unparsed: dict[str, int]  # by path: texts that are no dates under the rule ``date``
-    rules: RecordRules
+    rules: ReadingOptions
 
     def fields(self, system: int = 0) -> list[FieldCounts]:
         """Count the outcomes of every path, those with most errors first."""
@@ -593,7 +593,7 @@ class MatchedRecords:
 def match_records(
     gold: Records,
     systems: Sequence[Records],
-    rules: RecordRules | None = None,
+    rules: ReadingOptions | None = None,
     *,
     all_there: bool = True,
 ) -> MatchedRecords:
@@ -667,7 +667,7 @@ def match_records(
 
 
 def fields_of_document(
-    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: RecordRules | None = None
+    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: ReadingOptions | None = None
 ) -> list[Field]:
     """Return what became of every field of one document, gold fields in their order first."""
     trees = _Trees(rules)
