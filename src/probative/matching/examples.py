@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from probative._validation import shortened
 from probative.matching.groups import label_confusions, span_confusions
 from probative.metrics import f1
 from probative.reading.annotations import LabelSets
@@ -76,14 +77,9 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
         better = (np.flatnonzero(own)[: _EXAMPLES_OF_A_PAIR // 2] for own in (b & ~a, a & ~b))
         names = matched.names[i], matched.names[j]
         for k in np.concatenate([*better]).tolist():
-            text = _shortened(texts[k], _LONGEST_TEXT)
+            text = shortened(texts[k], _LONGEST_TEXT)
             examples.append(LabelExample(*names, k + 1, text, gold[k], given[i][k], given[j][k]))
     return tuple(examples)
-
-
-def _shortened(text: str, most: int) -> str:
-    """Return the beginning of a text, with an ellipsis for the rest."""
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _labels_of(side: Any) -> Any:
@@ -118,7 +114,7 @@ def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[A
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
     """Shorten a sentence and its words, with an ellipsis for each omitted part."""
     some = words[start : start + _MOST_TOKENS_SHOWN]
-    shown = [_shortened(word, _LONGEST_TOKEN) for word in some]
+    shown = [shortened(word, _LONGEST_TOKEN) for word in some]
     if start and shown:
         shown[0] = f"… {shown[0]}"
     return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
@@ -184,7 +180,7 @@ def _record_example(
 
 
 def _json(value: Any) -> str:
-    return _shortened(json.dumps(value, ensure_ascii=False), _LONGEST_TEXT)
+    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST_TEXT)
 
 
 def _name_of(matched: Matched, document: int) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from probative._validation import names_of
+from probative._validation import names_of, shortened
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
 from probative.matching.items import Items, union
@@ -194,17 +194,15 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
         texts = [record.text for record in log.records]
         return Labels(log.name, *coded(answers), units=unit, texts=lambda: texts)
 
-    def shortened(text: str) -> str:
-        return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
-
     def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
-        said = target if right else shortened(record.said)
+        said = target if right else shortened(record.said, _LONGEST_ANSWER_SHOWN)
         return f"{said} ({WRONG})" if said == target and not right else said or WRONG
 
     if first.counted:
         return side(first, ()), ()
-    targets = [shortened(record.target) or RIGHT for record in first.records]
+    most = _LONGEST_ANSWER_SHOWN
+    targets = [shortened(record.target, most) or RIGHT for record in first.records]
     given = (list(map(answer, log.tp.tolist(), targets, log.records)) for log in logs)
     return side(first, targets), tuple(map(side, logs, given))
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from probative._validation import one_of
+from probative._validation import one_of, shortened
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Spans, Tagged
 
@@ -186,7 +186,7 @@ def _sequence(tagged: Tagged, scheme: _Scheme) -> _Sequence:
     if wrong:
         token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
         name = tagged.names[int(tagged.tags[token])]
-        what = f"unknown tag {name if len(name) <= 60 else name[:60] + '…'!r}"
+        what = f"unknown tag {shortened(name, 60)!r}"
         prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
         expected = f"expected O, or a type after one of {prefixes} ({scheme.name})"
         raise tagged.text.error(f"{what}; {expected}", token)

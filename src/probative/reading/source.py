@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
+from probative._validation import shortened
 from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     """Return a piece of a file for a one-line message, in quotes."""
     part = raw[: 4 * limit]
     text = (part if isinstance(part, str) else part.decode("utf-8", "replace")).rstrip("\r\n")
-    return repr(text if len(text) <= limit else text[:limit] + "…")
+    return repr(shortened(text, limit))
 
 
 def place_of_number(number: int | str, width: int, error: Callable[[str], InputError]) -> int:
@@ -192,8 +193,8 @@ def quoted(names: Iterable[str]) -> str:
 
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names in quotes, shortened, for a one-line message."""
-    named = [repr(name if len(name) <= 40 else name[:40] + "…") for name in names[:most]]
-    return ", ".join(named) + (", …" if len(names) > most else "")
+    named = quoted(shortened(name, 40) for name in names[:most])
+    return named + (", …" if len(names) > most else "")
 
 
 def refuse_others(what: str, first: str, expected: Iterable[str], name: str, found: Any) -> None:
@@ -211,8 +212,7 @@ def refuse_others(what: str, first: str, expected: Iterable[str], name: str, fou
 
 def as_json(value: Any) -> str:
     """Return a value as JSON for a one-line message, shortened."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 else text[:60] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=repr), 60)
 
 
 def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:

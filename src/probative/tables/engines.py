@@ -10,7 +10,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from probative._validation import shown
+from probative._validation import shortened, shown
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def opened(frame: object) -> Frame:
 
 def listed(names: Sequence[str]) -> str:
     """Return names for a message, shortened."""
-    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:_MOST_COLUMNS]]
-    return ", ".join(shown) + (", …" if len(names) > _MOST_COLUMNS else "")
+    some = ", ".join(shortened(name, 40) for name in names[:_MOST_COLUMNS])
+    return some + (", …" if len(names) > _MOST_COLUMNS else "")
 
 
 def check_column(name: str, there: Sequence[str], error: Callable[[str], InputError]) -> None:
