@@ -446,12 +446,13 @@ class Kinds:
 
     values: list[list[Any]]  # of the distinct rows, column by column
     number: Ints  # of rows equal to each distinct row
-    without_unit: int = 0  # number of rows without a unit
-    # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit
+    without_unit: int  # number of rows without a unit
+    # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit;
+    # without units, every distinct row
+    row: Ints
+    units: Ints  # number of units (without units, rows) equal to each distinct one
     unit: Ints | None = None
-    row: Ints | None = None
     times: Ints | None = None
-    units: Ints | None = None  # number of units equal to each distinct unit
 
 
 def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:
@@ -473,8 +474,9 @@ def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bo
         raise NeedsRowsError(f"there are {size:,} different rows, {most}")
     ordered = f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
     found: Any = database.execute(ordered).fetchall()
-    number, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
-    kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    times, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
+    number, lost = np.array(times, np.int64), sum(lost_rows)
+    kinds = Kinds([list(own) for own in values], number, lost, np.arange(len(number)), number)
     if not has_unit or kinds.without_unit or not len(found):
         return kinds
     return _count_kinds_of_units(database, rows, n_columns, kinds)
