@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._lazy import ModuleOnDemand
 from probative._validation import Array, finite, shown
 from probative.errors import InputError
 from probative.tables.engines import chosen, fetch, opened
@@ -20,11 +21,14 @@ from probative.tables.query import NUMBER, group_keys, plain, sort_groups, witho
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
 
     Range = tuple[float, float]
+else:
+    nw = ModuleOnDemand("narwhals")
 
 USUAL_RANGE = (0.0, 1.0)
 NO_RANGE = "none"
@@ -139,8 +143,6 @@ def sum_table(
         raise InputError(f"{problem}; expected units")
     least = most = None
     if range_ is not None:
-        import narwhals as nw
-
         ends = [nw.col(c).min().alias(f"least_{c}") for c in columns]
         ends += [nw.col(c).max().alias(f"most_{c}") for c in columns]
         found = fetch(lambda: source.select(*ends))
@@ -173,8 +175,6 @@ def _sums_of_units(
 ) -> tuple[dict[str, list[Any]], Array, bool]:
     """Return keys, numbers and sums of units in their order, and if every row has all scores."""
     # rows of the table: the number of items, the sums of every system, and those of the squares
-    import narwhals as nw
-
     squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
     held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
     sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
@@ -208,8 +208,6 @@ def _order(units: Sequence[Any]) -> NDArray[np.intp]:
 
 def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     """Return the frame with scores as floating-point numbers; refuse columns of anything else."""
-    import narwhals as nw
-
     schema = frame.collect_schema()
     for safe, (parameter, name) in columns.items():
         if not (schema[safe].is_numeric() or schema[safe] == nw.Boolean):
