@@ -67,7 +67,7 @@ def _errors(counts: Counts) -> Any:
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
     """Return texts that only one system of a pair has right, at most half of them for each."""
-    texts = matched.gold.texts() if matched.gold.texts is not None else ()
+    texts = matched.gold.texts()
     if not len(texts):
         return ()
     gold, *given = (_labels_of(side) for side in (matched.gold, *matched.systems))

@@ -907,7 +907,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         names, codes = union([run.names for run in runs])
         said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
         answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
-        nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+        nothing: dict[str, Any] = {"texts": tuple, "aligned": None, "groups": None}
         gold = replace(gold, codes=answer, units=units, **nothing)
         systems = (replace(runs[0], codes=said, names=names, units=units, **nothing),)
     return replace(

@@ -215,7 +215,7 @@ class Sides:
             side,
             units=units,
             notes=self._note(what),
-            texts=None if condensed or self.source is None else partial(_texts, self.source),
+            texts=tuple if condensed or self.source is None else partial(_texts, self.source),
             aligned=self._row_ids(name),
             groups=self._groups(),
         )
@@ -323,7 +323,7 @@ class Sides:
         labels = Labels(self.name, code[numbers.argmax(axis=0)], classes)
         side = self._filled(labels, names[0], f"the likeliest of the columns {quoted(names)}")
         tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
-        return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))
+        return replace(side, texts=tuple, notes=(*side.notes, *([tied] if ties else [])))
 
     def _numbers(self, name: str) -> Any:
         codes, values = self.cells.columns[name]
