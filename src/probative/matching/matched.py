@@ -400,10 +400,9 @@ def _match_graded(
 ) -> Matched:
     """Match graded scores, from lists by the names of systems or from columns of a table."""
     from probative.reading.scores import MISSING, Graded, scores_of_labels, scores_of_systems
-
-    refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     from probative.tables.scores import SummedScores, range_of
 
+    refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     table, *others = inputs
     if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from probative._validation import one_of, shortened
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Spans, Tagged
+from probative.reading.annotations import Spans, Tagged, tagged_from_lists
 
 # --- Tag schemes
 
@@ -355,7 +355,5 @@ def decode_tags(
     sentences: Sequence[Sequence[str]], *, scheme: str | None = None, repair: str = "conlleval"
 ) -> list[list[tuple[int, int, str]]]:
     """Decode lists of tags, one per sentence, into lists of (start, end, label); see `decode`."""
-    from probative.reading.annotations import tagged_from_lists
-
     spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)
     return [spans.of(sentence) for sentence in range(spans.n_sentences)]
