@@ -440,12 +440,19 @@ def test_rules_come_from_options_or_a_file(write, run):
     assert json.loads(outcome.out)["systems"][0]["counts"] == {"tp": 7, "fp": 2, "fn": 3}
 
 
+def test_what_is_no_list_of_rules_is_refused():
+    for name in ("field", "list_key"):
+        with pytest.raises(InputError, match=f"^{name}: 3; expected a value such as"):
+            pv.score(GOLD, SAID, **{name: 3})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("fields = 3", "fields: 3; expected PATH = 'TEXT'"),
         ("[feilds]\na = 'ignore'", "did you mean 'fields'?"),
         ("[fields", "is no TOML"),
+        (f"a = {'[' * 20_000}", "is no TOML"),
         ("[fields]\na = 'ignor'", "unknown rule 'ignor'"),
     ],
 )

@@ -25,3 +25,15 @@ def names_on_demand(
         return value
 
     return find, lambda: sorted([*home, *modules])
+
+
+class ModuleOnDemand:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, module: str):
+        self._module = module
+
+    def __getattr__(self, name: str) -> object:
+        from importlib import import_module
+
+        return getattr(import_module(self._module), name)

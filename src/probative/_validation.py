@@ -24,7 +24,12 @@ def shown(value: object) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # an integer of more than 4,300 digits, or a broken __repr__
         text = f"a value of type {type(value).__name__}"
-    return text if len(text) <= 80 else text[:80] + "…"
+    return shortened(text, 80)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the beginning of a text, with an ellipsis for the rest."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def one_of(parameter: str, value: object, options: Collection[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, time
 from decimal import Decimal
+from itertools import count
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -93,19 +95,12 @@ def _number_text(value: Any) -> str | None:
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-class _Codes(dict[Any, int]):
-    """Numbers of values, given in the order in which they are asked for."""
-
-    def __missing__(self, value: Any) -> int:
-        self[value] = number = len(self)
-        return number
-
-
 class Column:
     """Column of labels that is read value by value."""
 
     def __init__(self) -> None:
-        self._code, self._codes = _Codes(), array("i")
+        self._code: dict[Any, int] = defaultdict(count().__next__)  # numbers new values
+        self._codes = array("i")
 
     def add(self, value: Any) -> None:
         """Append a value."""
@@ -115,15 +110,9 @@ class Column:
         """Append many values."""
         self._codes.extend(map(self._code.__getitem__, values))
 
-    @property
-    def codes(self) -> Ints:
-        """Return the code of every value."""
-        return np.array(self._codes, dtype=np.int32)
-
-    @property
-    def values(self) -> list[Any]:
-        """Return the value of every code."""
-        return list(self._code)
+    def read(self) -> tuple[Ints, list[Any]]:
+        """Return the code of every value, and the value of every code."""
+        return np.array(self._codes, dtype=np.int32), list(self._code)
 
 
 def items_of(name: str, values: Any) -> Any:
@@ -156,7 +145,7 @@ def factorise(values: Sequence[Any] | NDArray[Any]) -> tuple[Ints, list[Any]]:
 
 def factorise_each(values: Iterable[Any], size: int) -> tuple[Ints, list[Any]]:
     """Return one code per value, and the distinct values in the order of their first occurrence."""
-    code = _Codes()
+    code: dict[Any, int] = defaultdict(count().__next__)  # numbers new values
     return np.fromiter(map(code.__getitem__, values), np.int32, size), list(code)
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from probative.errors import InputError
 from probative.matching import record_rules
 from probative.matching import records as module
-from probative.matching.record_rules import RecordRules, parse_rules
+from probative.matching.record_rules import Paths, parse_rules, with_rules_of_file
 from probative.matching.records import fields_of_document, match_records, survey_paths
+from probative.options import ReadingOptions
 from probative.reading.records import records_from_objects
 
 GOLD = {"a": 1, "b": "x", "items": [{"n": "p", "q": 1}, {"n": "r", "q": 2}]}
@@ -23,7 +24,7 @@ SAID = {"a": 1.0, "b": "y", "items": [{"n": "r", "q": 2}, {"n": "p", "q": 3}], "
 
 def matched(gold, *systems, **rules):
     sides = [records_from_objects(side, f"s{i}") for i, side in enumerate((gold, *systems))]
-    return match_records(sides[0], sides[1:], RecordRules(**rules))
+    return match_records(sides[0], sides[1:], ReadingOptions(**rules))
 
 
 def totals(gold, said, **rules):
@@ -32,13 +33,13 @@ def totals(gold, said, **rules):
 
 
 def kinds(gold, said, **rules):
-    found = fields_of_document(gold, said, RecordRules(**rules))
+    found = fields_of_document(gold, said, ReadingOptions(**rules))
     return sorted((field.path, field.kind) for field in found)
 
 
 def is_equal(gold, said, rule=None):
-    fields = () if rule is None else (("v", rule),)
-    return totals({"v": gold}, {"v": said}, fields=fields) == (1, 0, 0)
+    field = {} if rule is None else {"v": rule}
+    return totals({"v": gold}, {"v": said}, field=field) == (1, 0, 0)
 
 
 # --- Definitions
@@ -80,10 +81,12 @@ def test_empty_values_are_kept_on_request():
     assert totals({"v": []}, {"v": ["x"]}, keep_empty=True) == (0, 1, 1)
 
 
-def test_further_texts_that_mean_nothing():
+def test_further_texts_that_mean_nothing(tmp_path):
     assert totals({"v": "x"}, {"v": " N/A "}, empty=("N/A", "-")) == (0, 0, 1)
+    rules = tmp_path / "rules.toml"
+    rules.write_text("keep_empty = true")
     with pytest.raises(InputError, match="keep_empty"):
-        RecordRules(keep_empty=True, empty=("-",))
+        with_rules_of_file(ReadingOptions(fields_file=str(rules), empty=("-",)))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_similarity_counts_edits():
 )
 def test_bad_rules_are_refused(text, part):
     with pytest.raises(InputError, match=part):
-        RecordRules(fields=(("v", text),))
+        Paths(ReadingOptions(field={"v": text}))
 
 
 def test_a_misspelt_rule_or_path_gets_the_nearest_name():
@@ -221,44 +224,44 @@ def test_a_misspelt_rule_or_path_gets_the_nearest_name():
     with pytest.raises(
         InputError, match=r"field: no record has the path 'vendor\.nam'.*'vendor\.name'"
     ):
-        totals({"vendor": {"name": "x"}}, {}, fields=(("vendor.nam", "casefold"),))
-    for option in ("ordered", "unique", "maps"):
+        totals({"vendor": {"name": "x"}}, {}, field={"vendor.nam": "casefold"})
+    for option in ("ordered", "unique", "open_map"):
         with pytest.raises(InputError, match="no record has the path"):
             totals(GOLD, SAID, **{option: ("item",)})
 
 
 def test_a_rule_holds_below_its_path_and_the_later_one_decides():
     gold, said = {"v": {"x": "A", "y": "B"}}, {"v": {"x": "a", "y": "b"}}
-    assert totals(gold, said, fields=(("v", "casefold"),)) == (2, 0, 0)
-    assert totals(gold, said, fields=(("*.x", "casefold"),)) == (1, 1, 1)
-    assert totals(gold, said, fields=(("v", "weight=3"), ("v.x", "weight=2"))) == (0, 5, 5)
-    assert totals(gold, said, fields=(("v.x", "weight=2"), ("v", "weight=3"))) == (0, 6, 6)
-    assert totals(gold, said, fields=(("v.x", "ignore"),)) == (0, 1, 1)
-    assert totals(GOLD, SAID, fields=(("items", "ignore"),)) == (1, 2, 1)
+    assert totals(gold, said, field={"v": "casefold"}) == (2, 0, 0)
+    assert totals(gold, said, field={"*.x": "casefold"}) == (1, 1, 1)
+    assert totals(gold, said, field={"v": "weight=3", "v.x": "weight=2"}) == (0, 5, 5)
+    assert totals(gold, said, field={"v.x": "weight=2", "v": "weight=3"}) == (0, 6, 6)
+    assert totals(gold, said, field={"v.x": "ignore"}) == (0, 1, 1)
+    assert totals(GOLD, SAID, field={"items": "ignore"}) == (1, 2, 1)
 
 
 def test_weights_count_in_totals_and_in_the_alignment():
-    rules = {"fields": (("items[].q", "weight=5"),)}
+    rules = {"field": {"items[].q": "weight=5"}}
     assert totals(GOLD, SAID, **rules) == (1 + 2 + 5, 1 + 5 + 1, 1 + 5)
     gold = {"r": [{"k": "a", "l": "b", "w": 1}]}
     said = {"r": [{"k": "a", "l": "b", "w": 2}, {"k": "x", "l": "y", "w": 1}]}
     assert [f.kind for f in fields_of_document(gold, said) if f.gold == 1] == ["other value"]
-    heavy = RecordRules(fields=(("r[].w", "weight=3"),))
+    heavy = ReadingOptions(field={"r[].w": "weight=3"})
     assert [f.kind for f in fields_of_document(gold, said, heavy) if f.gold == 1] == ["right"]
     result = matched([GOLD, GOLD], [SAID, GOLD], **rules)
     assert result.strict(0).tolist() == [False, True]
 
 
 def test_texts_that_are_no_dates_are_counted():
-    result = matched([{"d": "2024-01-01"}], [{"d": "soon"}], fields=(("d", "date"),))
+    result = matched([{"d": "2024-01-01"}], [{"d": "soon"}], field={"d": "date"})
     assert result.unparsed == {"d": 1}
 
 
 def test_keys_of_a_map_are_folded_into_one_path():
     gold, said = {"m": {"x": 1, "y": 2}}, {"m": {"y": 2, "z": 1}}
-    result = matched([gold], [said], maps=("m",))
+    result = matched([gold], [said], open_map=("m",))
     assert result.items.labels == ("m{}",)
-    assert totals(gold, said, maps=("m",)) == (1, 1, 1)
+    assert totals(gold, said, open_map=("m",)) == (1, 1, 1)
     assert result.in_list.tolist() == [True]
 
 
@@ -277,7 +280,7 @@ def test_scalars_are_multisets():
 
 
 def test_scalars_of_a_list_with_a_tolerance_are_paired_best():
-    rules = {"fields": (("t", "tolerance=1"),)}
+    rules = {"field": {"t": "tolerance=1"}}
     assert totals({"t": [1, 2.5]}, {"t": [2, 3.5]}, **rules) == (2, 0, 0)
 
 
@@ -292,12 +295,12 @@ def test_a_list_key_aligns_rows():
     gold = {"r": [{"id": 1, "x": "a", "y": "b"}, {"id": 2, "x": "c", "y": "d"}]}
     said = {"r": [{"id": 2, "x": "a", "y": "b"}, {"id": 3, "x": "c", "y": "d"}]}
     assert totals(gold, said) == (4, 2, 2)
-    assert totals(gold, said, list_keys=(("r", ("id",)),)) == (1, 5, 5)
+    assert totals(gold, said, list_key={"r": "id"}) == (1, 5, 5)
     twice = {"r": [{"id": 1, "x": 1, "y": 1}, {"id": 1, "x": 2, "y": 2}]}
     again = {"r": [{"id": 1, "x": 2, "y": 3}, {"id": 1, "x": 1, "y": 4}]}
-    assert totals(twice, again, list_keys=(("r", ("id",)),)) == (4, 2, 2)
+    assert totals(twice, again, list_key={"r": "id"}) == (4, 2, 2)
     nested = {"o": [{"k": 1, **gold}]}, {"o": [{"k": 1, **said}]}
-    assert totals(*nested, list_keys=(("o[].r", ("id",)),)) == (2, 5, 5)
+    assert totals(*nested, list_key={"o[].r": "id"}) == (2, 5, 5)
 
 
 def test_rows_without_an_equal_field_are_missing_and_invented():
@@ -314,7 +317,7 @@ def test_too_many_rows_name_the_way_out(monkeypatch):
     with pytest.raises(InputError, match=r"list_key= .* or ordered="):
         totals({"r": rows}, {"r": others})
     assert totals({"r": rows}, {"r": rows}) == (6, 0, 0)
-    assert totals({"r": rows}, {"r": others}, list_keys=(("r", ("x",)),)) == (3, 3, 3)
+    assert totals({"r": rows}, {"r": others}, list_key={"r": "x"}) == (3, 3, 3)
 
 
 def test_among_equally_good_rows_the_nearest_are_paired():
@@ -513,7 +516,7 @@ def test_near_misses_name_the_rule_that_would_accept_them():
     }
     assert result.wrong_values == (7,)
     for miss in result.near_misses(0):
-        fixed = matched(gold, said, fields=((miss.path, miss.rule),)).items.counts(0)
+        fixed = matched(gold, said, field={miss.path: miss.rule}).items.counts(0)
         f1 = 2 * fixed.tp / (2 * fixed.tp + fixed.fp + fixed.fn)
         assert f1 == pytest.approx(miss.f1)
 

@@ -13,16 +13,16 @@ import pytest
 
 from probative.errors import InputError
 from probative.matching.records import match_records
-from probative.reading.formats import Options
+from probative.reading.formats import Input, Options
 from probative.reading.records import (
     DEEPEST,
     join_record,
     parse_record,
+    record_pair,
     records_from_objects,
-    records_of,
     why_records,
 )
-from probative.reading.records import read_columns as columns_of_source
+from probative.reading.records import read_records as records_of
 from probative.reading.source import Source, load
 
 GOLD = Options()
@@ -34,11 +34,14 @@ def output(**choices):
 
 def read_records(path, options=None):
     source = Source(str(path), b"", path=path) if path.is_dir() else load(path)
-    return records_of(source, options or output())
+    return records_of(Input(source, "records", "records", options or output()))
 
 
 def read_columns(path, gold_column=None, columns=()):
-    return columns_of_source(load(path), output(), gold_column, columns)
+    answer, systems, _ = record_pair(
+        Input(load(path), "records", "records", output()), gold_column, columns
+    )
+    return answer, systems
 
 
 def parsed(text, **choices):

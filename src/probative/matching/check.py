@@ -30,6 +30,10 @@ from probative.results import FileCheck, PathSummary
 if TYPE_CHECKING:
     from probative.reading.logs import Samples
 
+_AS_GIVEN = (  # options that the readers take as they are
+    *("task", "input_format", "encoding", "tag_column", "column", "comments", "header"),
+    *("multilabel", "score_name"),
+)
 # Problems of one kind beyond this number are only counted.
 _LISTED_PROBLEMS = 20
 
@@ -96,21 +100,12 @@ def check(
     >>> print(*report.problems)
     tags.conll:3: tag 'I-LOC' after 'O' breaks the rules of iob2; expected a valid tag
     """
-    shared: dict[str, Any] = {
-        "task": task,
-        "input_format": input_format,
-        "encoding": encoding,
-        "tag_column": tag_column,
-        "column": column,
-        "comments": comments,
-        "header": header,
-        "multilabel": multilabel,
-        "score_name": score_name,
+    options = CheckOptions.of_call({**locals(), "reading": unknown})  # refuses unknown names
+    reading = options.chosen(*_AS_GIVEN) | {
         "label_names": names_of("label_names", label_names),
         "threshold": None if threshold is None else finite("threshold", threshold),
+        "unit": unit_column,
     }
-    own: dict[str, Any] = {"scheme": scheme, "unit_column": unit_column, "schema": schema}
-    CheckOptions.of({**shared, **own, **unknown})  # refuses unknown names
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
     if not isinstance(path, (str, Path)):
@@ -120,7 +115,7 @@ def check(
             raise InputError(f"{name}: {shown(value)}; expected a name (str)")
     columns_of("tag_column", [tag_column])
     flag("comments", comments)
-    opened = open_input(path, Reading(**shared, unit=unit_column))
+    opened = open_input(path, Reading(**reading))
     checks = {"columns": _columns, "conllu": _columns, "segmented": _segmented, "records": _records}
     found = checks.get(opened.kind, _others)(opened, scheme)
     if schema is not None:
@@ -150,7 +145,8 @@ def _records(opened: Input, _: str | None) -> FileCheck:
     """Check records: outputs that are none are problems; the paths are those of the first side."""
     source = opened.source
     try:
-        sides = sides_of_file(source, replace(opened.options, predicted=True))
+        as_output = replace(opened.options, predicted=True)
+        sides = sides_of_file(replace(opened, options=as_output))
     except InputError as error:
         return FileCheck(source.name, "records", "records", {}, {}, (str(error),))
     facts: dict[str, Any] = {"documents": len(sides[0])}

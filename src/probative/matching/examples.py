@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from probative._validation import shortened
 from probative.matching.groups import label_confusions, span_confusions
+from probative.metrics import f1
 from probative.reading.annotations import LabelSets
 from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
@@ -46,24 +48,17 @@ def examples_of(
     examples: list[Example] = []
     for i, j in pairs:
         paired = matched.items.paired(i, j, by="sentence")
-        f1 = [_f1_by_unit(own) for own in (paired.a, paired.b)]
+        scores = [np.asarray(f1(own, zero_division=1.0)) for own in (paired.a, paired.b)]
         errors = [_errors(own) for own in (paired.a, paired.b)]
-        gap = f1[1] - f1[0]
+        gap = scores[1] - scores[0]
         # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
         examples += [
-            _example(matched, i, j, sentence, [*errors, *f1])
+            _example(matched, i, j, sentence, [*errors, *scores])
             for side in (gap > 0, gap < 0)
             for sentence in order[side[order]][: _EXAMPLES_OF_A_PAIR // 2].tolist()
         ]
     return tuple(examples)
-
-
-def _f1_by_unit(counts: Counts) -> Array:
-    """Return the F1 of every unit; 1 where nothing is there and nothing is returned."""
-    right = 2 * np.asarray(counts.tp, dtype=float)
-    both = right + counts.fp + counts.fn
-    return np.where(both > 0, right / np.where(both > 0, both, 1), 1.0)
 
 
 def _errors(counts: Counts) -> Any:
@@ -72,7 +67,7 @@ def _errors(counts: Counts) -> Any:
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
     """Return texts that only one system of a pair has right, at most half of them for each."""
-    texts = matched.gold.texts() if matched.gold.texts is not None else ()
+    texts = matched.gold.texts()
     if not len(texts):
         return ()
     gold, *given = (_labels_of(side) for side in (matched.gold, *matched.systems))
@@ -82,14 +77,9 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
         better = (np.flatnonzero(own)[: _EXAMPLES_OF_A_PAIR // 2] for own in (b & ~a, a & ~b))
         names = matched.names[i], matched.names[j]
         for k in np.concatenate([*better]).tolist():
-            text = _shortened(texts[k], _LONGEST_TEXT)
+            text = shortened(texts[k], _LONGEST_TEXT)
             examples.append(LabelExample(*names, k + 1, text, gold[k], given[i][k], given[j][k]))
     return tuple(examples)
-
-
-def _shortened(text: str, most: int) -> str:
-    """Return the beginning of a text, with an ellipsis for the rest."""
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _labels_of(side: Any) -> Any:
@@ -124,7 +114,7 @@ def _example(matched: Matched, i: int, j: int, sentence: int, scores: Sequence[A
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
     """Shorten a sentence and its words, with an ellipsis for each omitted part."""
     some = words[start : start + _MOST_TOKENS_SHOWN]
-    shown = [_shortened(word, _LONGEST_TOKEN) for word in some]
+    shown = [shortened(word, _LONGEST_TOKEN) for word in some]
     if start and shown:
         shown[0] = f"… {shown[0]}"
     return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
@@ -190,7 +180,7 @@ def _record_example(
 
 
 def _json(value: Any) -> str:
-    return _shortened(json.dumps(value, ensure_ascii=False), _LONGEST_TEXT)
+    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST_TEXT)
 
 
 def _name_of(matched: Matched, document: int) -> str:

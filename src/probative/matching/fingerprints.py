@@ -145,7 +145,7 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
     """Return the kind of places of labelled items and their hashes."""
     if getattr(gold, "repeats", None) is not None:  # condensed: texts and order are unknown
         return "", np.zeros(0, dtype=np.uint64)
-    texts = gold.texts() if gold.texts is not None else ()
+    texts = gold.texts()
     if len(texts):
         return "texts", _of_names([_normalised(text) for text in texts])
     if isinstance(gold.aligned, Text):

@@ -14,6 +14,7 @@ from probative.labels import label_name, other_class, positive_label
 from probative.matching.items import Items, collect, union
 from probative.reading.alignment import NOTHING
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, coded
+from probative.reading.source import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -218,9 +219,9 @@ def by_threshold(
         classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
         cut = "threshold=0.5" if len(gold.names) <= 2 else "whole numbers"
         raise InputError(
-            f"{name}: holds numbers such as {example}, but gold has classes ({_some(gold.names)}): "
-            f"probabilities are no labels; expected {cut}, or probability_columns={classes} where "
-            f"every class has a column"
+            f"{name}: holds numbers such as {example}, but gold has classes "
+            f"({some_of(gold.names)}): probabilities are no labels; expected {cut}, or "
+            f"probability_columns={classes} where every class has a column"
         )
     threshold = finite("threshold", threshold)
     wrong = next((n for n, x in zip(system.names, values, strict=True) if math.isnan(x)), None)
@@ -230,12 +231,12 @@ def by_threshold(
     others = [name for name in gold.names if name != yes]
     if yes is None and len(gold.names) <= 2:
         raise InputError(
-            f"threshold: which of {_some(gold.names)} is the positive class? expected positive="
+            f"threshold: which of {some_of(gold.names)} is the positive class? expected positive="
         )
     if yes is None or len(others) > 1:
         raise InputError(
             f"threshold: separates two classes, but gold has {len(gold.names)} "
-            f"({_some(gold.names)}); expected probability_columns= with a column per class"
+            f"({some_of(gold.names)}); expected probability_columns= with a column per class"
         )
     no = others[0] if others else other_class(yes)
     codes, names = coded([yes if x >= threshold else no for x in values])
@@ -259,10 +260,6 @@ def _as_number(text: str) -> float:
     return number if math.isfinite(number) and "_" not in text else math.nan
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(repr(name[:40]) for name in names[:3]) + (", …" if len(names) > 3 else "")
-
-
 # --- Labels that differ in spelling alone
 
 
@@ -282,7 +279,8 @@ def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
         few = min(sizes) < _ENOUGH_SPANS_OF_ONE_TYPE
         refused = min(len(known), len(own)) > 1 or not few
     if refused:
-        problem = f"{name}: has no label of gold ({_some(sorted(known))}), but {_some(sorted(own))}"
+        there, here = (some_of(sorted(names)) for names in (known, own))
+        problem = f"{name}: has no label of gold ({there}), but {here}"
         raise InputError(f"{problem}; expected the same labels, or mapping=")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from probative._validation import names_of
+from probative._validation import names_of, shortened
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
 from probative.matching.items import Items, union
@@ -194,17 +194,15 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
         texts = [record.text for record in log.records]
         return Labels(log.name, *coded(answers), units=unit, texts=lambda: texts)
 
-    def shortened(text: str) -> str:
-        return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
-
     def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
-        said = target if right else shortened(record.said)
+        said = target if right else shortened(record.said, _LONGEST_ANSWER_SHOWN)
         return f"{said} ({WRONG})" if said == target and not right else said or WRONG
 
     if first.counted:
         return side(first, ()), ()
-    targets = [shortened(record.target) or RIGHT for record in first.records]
+    most = _LONGEST_ANSWER_SHOWN
+    targets = [shortened(record.target, most) or RIGHT for record in first.records]
     given = (list(map(answer, log.tp.tolist(), targets, log.records)) for log in logs)
     return side(first, targets), tuple(map(side, logs, given))
 
@@ -402,10 +400,9 @@ def _match_graded(
 ) -> Matched:
     """Match graded scores, from lists by the names of systems or from columns of a table."""
     from probative.reading.scores import MISSING, Graded, scores_of_labels, scores_of_systems
-
-    refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     from probative.tables.scores import SummedScores, range_of
 
+    refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     table, *others = inputs
     if others:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
@@ -579,12 +576,13 @@ def _records(
     gold: Any, outputs: Sequence[Any], names: tuple[str, ...], options: ReadingOptions, how: _How
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
-    from probative.matching.record_rules import rules_of
+    from probative.matching.record_rules import with_rules_of_file
     from probative.matching.records import match_records
     from probative.reading.records import join_record
 
     systems = [join_record(gold, output) for output in outputs]
-    found = match_records(gold, systems, rules_of(options), all_there=how.all_there)
+    rules = with_rules_of_file(options)
+    found = match_records(gold, systems, rules, all_there=how.all_there)
     if options.only:
         found = found.only(list(options.only))
     notes = _notes_of(gold, systems)
@@ -641,27 +639,23 @@ def _human_of_logs(
 ) -> list[Graded]:
     """Return human scores of some samples of logs, system by system, from a log of their own."""
     from probative.reading.logs import Samples
-    from probative.reading.scores import Graded, mean_answers
+    from probative.reading.scores import in_places_of, mean_answers
 
     log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
     if not isinstance(log, Samples):
         raise InputError("human: is no log; expected JSON lines with id, score and model", human)
     known = {own.system: own for own in log.logs}
-    place = {sample: i for i, sample in enumerate(samples)}
-    found = []
+    judged = Labels("", np.arange(len(samples), dtype=np.int32), tuple(samples))
+    found: list[Graded] = []
     for name in named:
         own = known.get(name)
         if own is None:
             what = f"human: has no scores of {name!r}, only of {', '.join(map(str, known))}"
             raise InputError(f"{what}; expected every system", human)
-        strange = [sample for sample in own.samples if sample not in place]
-        if strange:
-            what = f"human: {len(strange):,} ids are not among those of the judge"
-            raise InputError(f"{what}, such as {strange[0][:40]!r}; expected the same items", human)
-        values = np.full(len(samples), np.nan)
-        places, item = np.unique([place[sample] for sample in own.samples], return_inverse=True)
-        values[places] = mean_answers(own.name, np.asarray(own.values), item).values
-        found.append(Graded(own.name, values))
+        item, names = factorise_each(own.samples, len(own.samples))
+        scored = Labels(log.name, np.arange(len(names), dtype=np.int32), tuple(names))
+        side = mean_answers(own.name, np.asarray(own.values), item)
+        found += in_places_of(judged, scored, [side])
     return found
 
 
@@ -912,7 +906,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         names, codes = union([run.names for run in runs])
         said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
         answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
-        nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
+        nothing: dict[str, Any] = {"texts": tuple, "aligned": None, "groups": None}
         gold = replace(gold, codes=answer, units=units, **nothing)
         systems = (replace(runs[0], codes=said, names=names, units=units, **nothing),)
     return replace(

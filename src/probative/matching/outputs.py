@@ -95,11 +95,13 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     check_label_names(reading.label_names)
     one_of("repair", reading.repair, REPAIRS)
     if any(known[name].tasks == ("records",) for name in reading.changed() & known.keys()):
-        from probative.matching.record_rules import ON_MALFORMED, rules_of
+        from probative.matching.record_rules import ON_MALFORMED, Paths, with_rules_of_file
 
         one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
-        flag("find_json", reading.find_json)
-        rules_of(reading)  # refuses what is no rule
+        for name in ("find_json", "keep_empty", "only_gold_paths"):
+            flag(name, getattr(reading, name))
+        names_of("empty", reading.empty)
+        Paths(with_rules_of_file(reading))  # refuses what is no rule
     match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
@@ -196,7 +198,7 @@ class SystemOutputs:
     name: str
     outputs: list[Any]
     runs: tuple[str, ...] | None = None
-    files: tuple[str | None, ...] = ()
+    files: tuple[str | None, ...] = ()  # of the runs, if they are from files
 
 
 def _wanted(choices: ReadingOptions) -> list[str | None]:
@@ -286,9 +288,8 @@ def read_record_logs(
         if any(o != g for o, g in zip(own, gold.documents, strict=True) if o or not partial):
             raise InputError(f"has other targets than {paths[0]}; expected the same gold", path)
         for name, outputs in log.systems.items():
-            files = (None,) * len(outputs)
-            several = names_of_runs(files) if len(files) > 1 else None
-            given.append(SystemOutputs(name or short_name(path), outputs, several, files))
+            several = names_of_runs([None] * len(outputs)) if len(outputs) > 1 else None
+            given.append(SystemOutputs(name or short_name(path), outputs, several))
     return None if gold is None else (gold, given)
 
 
@@ -381,7 +382,7 @@ def _runs_in_tables(
         )
         runs += parted.runs
     name = short_name(tables[0]) if len(tables) == 1 and is_path(tables[0]) else usual
-    return SystemOutputs(name, outputs, _distinct_names(runs), (None,) * len(outputs))
+    return SystemOutputs(name, outputs, _distinct_names(runs))
 
 
 def read_runs_together(
@@ -394,8 +395,7 @@ def read_runs_together(
     parted = read_run_table(gold, columns, run_column, options)
     parted.check_answers()
     (first, *_), *systems = parted.sides
-    files = (None,) * len(parted.runs)
-    return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
+    return first, [SystemOutputs(own[0].name, list(own), parted.runs) for own in systems]
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:

@@ -1,25 +1,24 @@
 """Rules of matching records: which paths there are, and when two values of a path are equal.
 
 Equality is exact by JSON type: 12 equals 12.0, but neither "12" nor true equals a number. Texts
-are compared in NFC, with single spaces and without zero-width characters. `RecordRules` changes
-this for single paths.
+are compared in NFC, with single spaces and without zero-width characters. The options of records
+change this for single paths.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from probative._validation import flag, names_of, shown
+from probative._validation import names_of, shown
 from probative.errors import InputError, suggestion
 from probative.reading.source import load
 
@@ -137,47 +136,6 @@ def _is_format(text: str) -> bool:
         return "does not match" in str(error) and "%" in text
 
 
-@dataclass(frozen=True)
-class RecordRules:
-    """Choices of matching records."""
-
-    # In a path, ``*`` stands for any characters. A rule holds for the paths that it names and
-    # for all below them; if several rules hold for a path, the later one decides.
-
-    fields: tuple[tuple[str, str], ...] = ()  # a path and rules as text (see `parse_rules`)
-    # a list and the paths by which its rows align
-    list_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    ordered: tuple[str, ...] = ()  # lists that are aligned by position
-    unique: tuple[str, ...] = ()  # lists in which equal elements count once
-    maps: tuple[str, ...] = ()  # objects whose keys are data, folded into one path: ``metadata{}``
-    keep_empty: bool = False  # True if null, blank text and empty lists and objects are values
-    empty: tuple[str, ...] = ()  # further texts that mean "not there", such as ``N/A``
-    only_gold_paths: bool = False  # True if fields whose path is nowhere in gold are left out
-
-    def __post_init__(self) -> None:
-        if self.keep_empty and self.empty:
-            raise InputError("empty: has no effect with keep_empty=; expected one of the two")
-        for _, text in self.fields:
-            parse_rules(text)
-
-
-def rules_of(options: ReadingOptions) -> RecordRules:
-    """Return the choices of matching records, from options and their file."""
-    chosen = with_rules_of_file(options)
-    pairs = (_pair("list_key", text) for text in chosen.list_key)
-    keys = ((path, map(str.strip, text.split(","))) for path, text in pairs)
-    return RecordRules(
-        tuple(_pair("field", text) for text in chosen.field),
-        tuple((path, tuple(filter(None, parts))) for path, parts in keys),
-        names_of("ordered", chosen.ordered),
-        names_of("unique", chosen.unique),
-        names_of("open_map", chosen.open_map),
-        flag("keep_empty", chosen.keep_empty),
-        names_of("empty", chosen.empty),
-        flag("only_gold_paths", chosen.only_gold_paths),
-    )
-
-
 def with_rules_of_file(options: Reads) -> Reads:
     """Return options with the rules of their file, before their own, and without the file."""
     if options.fields_file is None:
@@ -188,24 +146,26 @@ def with_rules_of_file(options: Reads) -> Reads:
         own = getattr(options, name)
         rules = [f"{path}={rule}" for path, rule in value.items()] if type(value) is dict else value
         changed[name] = value or own if type(value) is bool else (*rules, *own)
-    return replace(options, **changed)
+    chosen = replace(options, **changed)
+    if chosen.keep_empty and chosen.empty:
+        raise InputError("empty: has no effect with keep_empty=; expected one of the two")
+    return chosen
 
 
-def _pair(name: str, text: Any) -> tuple[str, str]:
-    found = _FIELD.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
-        example = "total=tolerance=0.01" if name == "field" else "items=sku,date"
-        raise InputError(f"{name}: {shown(text)}; expected a value such as {example}")
-    return found[1].strip(), found[2].strip()
+def _pairs(name: str, texts: Any) -> Iterator[tuple[str, str]]:
+    """Yield the path and the value of every text PATH=VALUE of an option."""
+    for text in texts if isinstance(texts, (list, tuple)) else [texts]:
+        found = _FIELD.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            example = "total=tolerance=0.01" if name == "field" else "items=sku,date"
+            raise InputError(f"{name}: {shown(text)}; expected a value such as {example}")
+        yield found[1].strip(), found[2].strip()
 
 
 def _read_rules(path: str) -> dict[str, Any]:
     """Read a TOML file with rules for fields, and with other choices of records."""
     source = load(path, expected="rules such as total = 'tolerance=0.01' under [fields]")
-    try:
-        given = tomllib.loads(source.data.decode())
-    except tomllib.TOMLDecodeError as error:
-        raise source.error(f"is no TOML ({error}); expected [fields] with PATH = 'RULE'") from None
+    given = source.parse_toml("[fields] with PATH = 'RULE'")
     for name, value in given.items():
         kind = _IN_FILE.get(name)
         if kind is None:
@@ -289,13 +249,20 @@ def quoted(key: str) -> str:
 class Paths:
     """All paths of the records that are matched, with the rules for them."""
 
-    def __init__(self, rules: RecordRules):
-        self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
-        named = (("ordered", rules.ordered), ("unique", rules.unique), ("open_map", rules.maps))
-        self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
+    # In a path, ``*`` stands for any characters. A rule holds for the paths that it names and
+    # for all below them; if several rules hold for a path, the later one decides.
+
+    def __init__(self, options: ReadingOptions):
+        fields, keys = _pairs("field", options.field), _pairs("list_key", options.list_key)
+        self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in fields]
+        self.lists = [
+            [_Glob(name, path) for path in names_of(name, getattr(options, name))]
+            for name in ("ordered", "unique", "open_map")
+        ]
+        rows = [(path, filter(None, map(str.strip, text.split(",")))) for path, text in keys]
         self.keys = [
-            (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))
-            for path, keys in rules.list_keys
+            (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in own))
+            for path, own in rows
         ]
         self.all: list[Path] = []
         self.root = Path(self, "", frozenset(), False)

@@ -25,7 +25,6 @@ from probative.matching.record_rules import (
     EXACT,
     Path,
     Paths,
-    RecordRules,
     Rule,
     clean,
     close_pairs,
@@ -34,6 +33,8 @@ from probative.matching.record_rules import (
     parse_rules,
     quoted,
 )
+from probative.metrics import f1
+from probative.options import ReadingOptions
 from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
@@ -77,11 +78,11 @@ class _Node:
 class _Trees:
     """Make the trees of the records of one document, which share the codes of equal values."""
 
-    def __init__(self, rules: RecordRules | None):
-        self.rules = rules = rules or RecordRules()
-        self.paths = Paths(rules)
-        self._root, self._keep = self.paths.root, rules.keep_empty
-        self._empty = frozenset(map(clean, ("", *rules.empty)))
+    def __init__(self, rules: ReadingOptions | None):
+        self.rules = rules or ReadingOptions()
+        self.paths = Paths(self.rules)
+        self._root, self._keep = self.paths.root, self.rules.keep_empty
+        self._empty = frozenset(map(clean, ("", *self.rules.empty)))
         self._codes: dict[Any, int] = {}
 
     def next_document(self) -> None:
@@ -499,7 +500,7 @@ class MatchedRecords:
     explained: tuple[dict[tuple[str, str], int], ...]
     weights: NDArray[np.int64]  # of every label
     unparsed: dict[str, int]  # by path: texts that are no dates under the rule ``date``
-    rules: RecordRules
+    rules: ReadingOptions
 
     def fields(self, system: int = 0) -> list[FieldCounts]:
         """Count the outcomes of every path, those with most errors first."""
@@ -568,9 +569,7 @@ class MatchedRecords:
 
     def document_f1(self, system: int = 0) -> NDArray[np.float64]:
         """Return the F1 of every document; NaN if neither gold nor the system has a field."""
-        units = self.items.counts(system, by="sentence")
-        whole = units.tp + units.nu
-        return np.asarray(2 * units.tp / np.where(whole > 0, whole, np.nan))
+        return np.asarray(f1(self.items.counts(system, by="sentence")))
 
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
         """Return what became of a system's outputs, given as they were read."""
@@ -594,7 +593,7 @@ class MatchedRecords:
 def match_records(
     gold: Records,
     systems: Sequence[Records],
-    rules: RecordRules | None = None,
+    rules: ReadingOptions | None = None,
     *,
     all_there: bool = True,
 ) -> MatchedRecords:
@@ -668,7 +667,7 @@ def match_records(
 
 
 def fields_of_document(
-    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: RecordRules | None = None
+    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: ReadingOptions | None = None
 ) -> list[Field]:
     """Return what became of every field of one document, gold fields in their order first."""
     trees = _Trees(rules)

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from probative._validation import one_of
+from probative._validation import one_of, shortened
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Spans, Tagged
+from probative.reading.annotations import Spans, Tagged, tagged_from_lists
 
 # --- Tag schemes
 
@@ -186,7 +186,7 @@ def _sequence(tagged: Tagged, scheme: _Scheme) -> _Sequence:
     if wrong:
         token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
         name = tagged.names[int(tagged.tags[token])]
-        what = f"unknown tag {name if len(name) <= 60 else name[:60] + '…'!r}"
+        what = f"unknown tag {shortened(name, 60)!r}"
         prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
         expected = f"expected O, or a type after one of {prefixes} ({scheme.name})"
         raise tagged.text.error(f"{what}; {expected}", token)
@@ -355,7 +355,5 @@ def decode_tags(
     sentences: Sequence[Sequence[str]], *, scheme: str | None = None, repair: str = "conlleval"
 ) -> list[list[tuple[int, int, str]]]:
     """Decode lists of tags, one per sentence, into lists of (start, end, label); see `decode`."""
-    from probative.reading.annotations import tagged_from_lists
-
     spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)
     return [spans.of(sentence) for sentence in range(spans.n_sentences)]

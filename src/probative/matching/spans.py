@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain, pairwise
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative._validation import Ints, one_of, shown
+from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.items import Items, collect, distinct_rows, union
 from probative.matching.schemes import UNTYPED
+from probative.metrics import PRF, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -434,13 +435,10 @@ class _Overlap:
     @property
     def scores(self) -> dict[str, float]:
         """Return precision, recall and F1; a partial match counts half."""
-        right, pairs = self.correct + self.partial / 2, self.correct + self.incorrect + self.partial
-        said, there = pairs + self.spurious, pairs + self.missed
-        return {
-            "precision": right / said if said else nan,
-            "recall": right / there if there else nan,
-            "f1": 2 * right / (said + there) if said + there else nan,
-        }
+        wrong = self.incorrect + self.partial / 2
+        right = self.correct + self.partial / 2
+        counts = Counts(right, wrong + self.spurious, wrong + self.missed)
+        return {metric: float(score(counts, metric)) for metric in PRF}
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:

@@ -60,7 +60,7 @@ class ItemSide(Side):
 
     units: Ints | None = None  # the unit (document, group) of every item as a code, or None
     # reads the texts of the items from their table: one per item, or none without such a column
-    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    texts: Callable[[], Sequence[str]] = field(default=tuple, repr=False)
     # the sentences whose tokens the items are, or the ids of the rows of a table, equal on both
     # sides; None if items have only their position
     aligned: Text | RowIds | None = field(default=None, repr=False)
@@ -477,12 +477,12 @@ def items_at(side: ItemSide, items: Places, units: Any, places: Places | None = 
         aligned = None if places is None else _text_part(aligned, places)
 
     def read_texts() -> Sequence[str]:
-        everything = texts() if texts is not None else ()
+        everything = texts()
         return [everything[i] for i in items.tolist()] if len(everything) else ()
 
     groups = groups and replace(groups, codes=groups.codes[items])
-    shared: dict[str, Any] = {"units": units, "aligned": aligned, "groups": groups}
-    shared["texts"] = texts and read_texts
+    shared: dict[str, Any] = {"aligned": aligned, "groups": groups}
+    shared |= {"units": units, "texts": read_texts}
     if not isinstance(side, LabelSets):
         return replace(side, **_at(side, items, "codes", "values", "human"), **shared)
     place, there = np.full(len(side), -1, dtype=np.int64), items >= 0

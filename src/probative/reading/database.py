@@ -260,7 +260,7 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     with _opened_parquet(source) as (database, _, columns):
         there = [name for name, _ in columns]
         refuse_twins(source, there)
-        names, unit, asked = choose_columns(wanted, there, source.error)
+        names, asked = choose_columns(wanted, there, source.error)
         lists = {name for name, kind in columns if kind.endswith("[]")}
         objects = {name for name, kind in columns if kind.startswith(("STRUCT", "MAP"))}
         refuse_records(wanted, names, there, objects, lists, source.error)
@@ -275,7 +275,7 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
             found = database.execute(f"SELECT code FROM {joined} ORDER BY place").fetchnumpy()
             codes = np.asarray(found["code"], dtype=np.int32)
             read[name] = codes, [value for (value,) in values]
-        return Cells("parquet", names, unit, read, group=wanted.group)
+        return Cells("parquet", names, wanted.unit, read, group=wanted.group)
 
 
 @contextmanager

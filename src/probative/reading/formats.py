@@ -460,34 +460,18 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     return answer, systems, names
 
 
-def _read_records(opened: Input) -> Annotations:
-    from probative.reading.records import records_of
-
-    return records_of(opened.source, opened.options)
-
-
-def _read_record_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
-    from probative.reading.records import read_columns
-
-    gold_column = None if gold is None else str(gold)
-    named = [str(column) for column in columns]
-    answer, systems = read_columns(opened.source, opened.options, gold_column, named)
-    origin = Origin("records", opened.reason)
-    sides = [replace(side, origin=origin) for side in systems]
-    return replace(answer, origin=origin), sides, [side.name for side in systems]
-
-
 def _content(read: Callable[[Source], Annotations]) -> Callable[[Input], Annotations]:
     return lambda opened: read(opened.source)
 
 
-def _tools(name: str) -> Callable[..., Any]:
-    """Return a reader of `probative.reading.tools`, which few files need."""
-    return lambda *given: getattr(import_module("probative.reading.tools"), name)(*given)
+def _lazy(name: str, module: str = "tools") -> Callable[..., Any]:
+    """Return a reader of a module of `probative.reading` that few files need."""
+    return lambda *given: getattr(import_module(f"probative.reading.{module}"), name)(*given)
 
 
 _SPANS, _WORDS, _LABELS, _RECORDS = ("entities",), ("segmentation",), ("labels",), ("records",)
 _COLUMN_TASKS, _CONLLU_TASKS = _SPANS + _WORDS + _LABELS, _WORDS + _SPANS + _LABELS
+_OF_RECORDS = (_lazy(name, "records") for name in ("read_records", "record_pair"))
 _BOTH = _SPANS + _LABELS
 FORMATS: dict[str, _Format] = {
     entry.name: entry
@@ -498,9 +482,9 @@ FORMATS: dict[str, _Format] = {
         _Format("labels", "a list of labels", _LABELS, _is_labels, _content(read_labels)),
         _Format("jsonl", "JSON lines with spans", _SPANS, _is_jsonl, _content(read_spans)),
         _Format("table", "a table", _LABELS + _SPANS, _is_table, read_one_table, read_table_pair),
-        _Format("records", "JSON objects", _RECORDS, _is_records, _read_records, _read_record_pair),
+        _Format("records", "JSON objects", _RECORDS, _is_records, *_OF_RECORDS),
         *(
-            _Format(name, title, tasks, _by_tool(name), *map(_tools, readers))
+            _Format(name, title, tasks, _by_tool(name), *map(_lazy, readers))
             for name, title, tasks, *readers in (
                 ("rows", "rows of tokens and tags", _BOTH, "read_rows", "row_pair"),
                 ("choices", "labels chosen for texts", _LABELS, "read_choices"),

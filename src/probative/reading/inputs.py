@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 _LISTS = {list, tuple}
 
 
+_EXAMPLE = ("reference", "predicted")  # attributes of an example of spaCy: two documents
+
+
 def is_path(data: Any) -> bool:
     """Return True if this names a file."""
     return isinstance(data, (str, Path))
@@ -56,7 +59,7 @@ def _are_records(data: Any) -> bool:
         entries = list(data.values())
     elif isinstance(data, (list, tuple)) and not isinstance(next(iter(data), None), str):
         entries = [one for one in data if one is not None]
-    if not entries or are_rows(entries) or are_docs(entries) or _are_examples(entries):
+    if not entries or are_rows(entries) or are_docs(entries) or are_docs(entries, *_EXAMPLE):
         return False
     from probative.reading.records import is_record_object
 
@@ -282,11 +285,6 @@ def are_docs(data: Sequence[Any], *names: str) -> bool:
     return bool(data) and all(hasattr(each, name) for each in data for name in names)
 
 
-def _are_examples(data: Sequence[Any]) -> bool:
-    """Return True if these are examples of spaCy, each with a reference and a prediction."""
-    return are_docs(data, "reference", "predicted")
-
-
 def is_frame(data: Any) -> bool:
     """Return True if this is a data frame."""
     return hasattr(data, "columns") and not isinstance(data, (list, tuple, dict))
@@ -305,10 +303,10 @@ def both_of(data: Any, options: Options, gold: Column | None, columns: Sequence[
         names = label_names_of_features(getattr(data, "features", None))
         rows = rows_of("gold", [dict(row) for row in data], None, names, options.label_names)
         return pair_of_rows(rows, gold, columns, options.task)
-    if isinstance(data, (list, tuple)) and _are_examples(data):
+    if isinstance(data, (list, tuple)) and are_docs(data, *_EXAMPLE):
         from probative.reading.tools import spans_from_docs
 
-        sides = [[getattr(each, side) for each in data] for side in ("reference", "predicted")]
+        sides = [[getattr(each, side) for each in data] for side in _EXAMPLE]
         answer, system = (spans_from_docs("gold", docs) for docs in sides)
         return answer, [system], ["predicted"]
     if not is_frame(data):

@@ -353,12 +353,10 @@ def _labels_of(
             raise files.error(f"column {column!r} holds {shown(wrong)}; {EXPECTED_LABEL}")
     if kinds.without_unit:
         raise files.error(f"column {unit!r} {missing_labels(kinds.without_unit, total)}")
-    row = slice(None) if kinds.row is None else kinds.row
     coded = ((column, *factorise(own)) for column, own in zip(columns, values, strict=True))
-    read = {column: (codes[row], distinct) for column, codes, distinct in coded}
-    repeats, units = Repeats(None, kinds.number), None
-    if kinds.unit is not None and kinds.units is not None:
-        repeats, units = Repeats(kinds.times, kinds.units), kinds.unit.astype(np.int32)
+    read = {column: (codes[kinds.row], distinct) for column, codes, distinct in coded}
+    repeats = Repeats(kinds.times, kinds.units)
+    units = None if kinds.unit is None else kinds.unit.astype(np.int32)
     labels = list(columns) if group is None else list(columns[:-1])
     reason = None if options.task == "labels" else tags_reason(read[labels[0]][1])
     if reason is not None:  # tags of tokens need their sentences
@@ -572,9 +570,8 @@ def _choose_names(
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
-    wanted_columns = Wanted(names, unit, predicted=predicted)
     there = list(dict.fromkeys(files.columns))
-    chosen, unit, _ = choose_columns(wanted_columns, there, files.error)
+    chosen, _ = choose_columns(Wanted(names, unit, predicted=predicted), there, files.error)
     return files, chosen, unit
 
 

@@ -272,16 +272,15 @@ class Probabilities:
         return InputError(place + message, self.name, line)
 
 
-def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
+def probabilities_of(data: Any) -> Probabilities:
     """Read probabilities, one row per sentence, from a file of JSON lines or from Python."""
+    name = "probabilities"
     if isinstance(data, (str, Path)):
         source = load(data)
         # an empty line is a sentence without positions, except at the end
         lines = enumerate(source.data.rstrip().split(b"\n"), start=1)
         found = [_parsed(source, n, line) if line.strip() else np.empty(0) for n, line in lines]
         return Probabilities(source.name, found, range(1, len(found) + 1))
-    if isinstance(data, Probabilities):
-        return data
     try:
         sentences = list(data)
     except TypeError:

@@ -23,7 +23,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Records, RowGroups, coded
+from probative.reading.annotations import Origin, Records, RowGroups, coded
 from probative.reading.database import parquet_rows
 from probative.reading.formats import Options
 from probative.reading.source import Source, load, quoted, some_of
@@ -39,6 +39,8 @@ from probative.reading.tables import (
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
+    from probative.reading.formats import Column, Input, Pair
+
     Place = Callable[[str], InputError]  # makes an error at the place of a record
 
 DEEPEST = 200  # levels of objects and lists
@@ -177,8 +179,9 @@ class _Row(NamedTuple):
 _OUTPUT = Options(predicted=True)
 
 
-def records_of(source: Source, reading: Options) -> Records:
-    """Read one side from a file or folder that was opened already."""
+def read_records(opened: Input) -> Records:
+    """Read one side from a file or folder."""
+    source, reading = opened.source, opened.options
     if source.kind == "folder" and source.path is not None:  # of JSON files, called by their keys
         files = sorted(source.path.glob("*.json"))
         if not files:
@@ -195,19 +198,19 @@ def records_of(source: Source, reading: Options) -> Records:
     return replace(side, groups=_groups(source, rows, reading), notes=(*source.notes, *side.notes))
 
 
-def read_columns(
-    source: Source, reading: Options, gold_column: str | None, columns: Sequence[str]
-) -> tuple[Records, list[Records]]:
+def record_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
     """Read gold and systems from the columns of one file; those not named are recognised."""
+    source, reading = opened.source, opened.options
+    gold_column, systems = None if gold is None else str(gold), tuple(map(str, columns))
     rows = _rows_of(source)
     for row in rows:
         if not isinstance(row.value, dict):
             raise source.error(f"{row.problem or shown(row.value)}; expected an object", row.line)
     there = _columns(rows)
-    if any("*" in column for column in columns):
+    if any("*" in column for column in systems):
         gold_column = gold_column or "*"
-        rows = _gathered(source, rows, there, (gold_column, *columns))
-    gold_column, systems = _gold_and_systems(rows, reading, gold_column, tuple(columns))
+        rows = _gathered(source, rows, there, (gold_column, *systems))
+    gold_column, systems = _gold_and_systems(rows, reading, gold_column, systems)
     if gold_column is None or not systems:
         what = "has no columns of records of gold and of a system"
         raise source.error(f"{what}; expected gold_column= and columns=, of {listed(there)}")
@@ -216,24 +219,27 @@ def read_columns(
         chosen = replace(reading, column=name, predicted=bool(sides))
         cells = _with_column(source, rows, name, chosen)
         own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
-        side = _side(source.name, own, chosen)
+        side = replace(_side(source.name, own, chosen), origin=Origin("records", opened.reason))
         called = name.replace("*", "").strip("_-. ") or name
         sides.append(side if not sides else replace(side, name=called))
-    gold, *others = sides
+    answer, *others = sides
     note = f"gold is the column {gold_column!r}, the systems are {quoted(systems)}"
-    notes = (*gold.notes, *source.notes, note)
-    return replace(gold, notes=notes, groups=_groups(source, rows, reading)), others
+    notes = (*answer.notes, *source.notes, note)
+    answer = replace(answer, notes=notes, groups=_groups(source, rows, reading))
+    return answer, others, [side.name for side in others]
 
 
-def sides_of_file(source: Source, reading: Options) -> list[Records]:
+def sides_of_file(opened: Input) -> list[Records]:
     """Return all sides that a file holds: gold and systems in columns, or one side."""
+    source, reading = opened.source, opened.options
     if reading.column is None and source.kind != "folder":
         rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
         gold, systems = _gold_and_systems(rows, reading)
         if gold is not None and systems:
             columns = [(name, replace(reading, column=name)) for name in (gold, *systems)]
-            return [replace(records_of(source, own), name=name) for name, own in columns]
-    return [records_of(source, reading)]
+            parts = ((name, read_records(replace(opened, options=own))) for name, own in columns)
+            return [replace(side, name=name) for name, side in parts]
+    return [read_records(opened)]
 
 
 def records_from_objects(data: Any, name: str, reading: Options = _OUTPUT) -> Records:

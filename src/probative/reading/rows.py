@@ -18,6 +18,7 @@ import numpy as np
 
 from probative._validation import Mask, names_of, shown
 from probative.errors import InputError, Recognised
+from probative.labels import factorise_each
 from probative.reading.annotations import Labels, Tagged, Text, coded, labels_from_array, offsets
 from probative.reading.columns import TAG
 from probative.tables.engines import check_column, listed
@@ -281,24 +282,17 @@ def pair_of_rows(
 
 def _tagged_rows(rows: Rows, column: str) -> Tagged:
     """Return the tags of one column."""
-    code: dict[str, int] = {}
-    spelt: dict[Any, int] = {}
-    tags: list[int] = []
-    lengths = []
-    for number, row in enumerate(rows.columns[column]):
-        lengths.append(len(row))
-        for tag in row:
-            if (type(tag), tag) not in spelt if isinstance(tag, int | str) else True:
-                name = _name(rows, column, number, tag, rows.names.get(column))
-                spelt[type(tag), tag] = code.setdefault(name, len(code))
-            tags.append(spelt[type(tag), tag])
+    lists, known = rows.columns[column], rows.names.get(column)
+    lengths = list(map(len, lists))
+    tags = [_name(rows, column, k, tag, known) for k, row in enumerate(lists) for tag in row]
+    codes, names = factorise_each(tags, len(tags))
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
     text = Text(rows.name, offsets(lengths), row=at, sentences=rows.tokens, parted_by=BY_ROW)
     note: str = Recognised(f"{rows.name}: rows of tokens and tags, under {column!r}")
-    ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
+    ignored = tags.count(IGNORED)
     if ignored:
         note += f", {ignored} tokens without one (-100)"
-    return Tagged(text, np.array(tags, dtype=np.int32), tuple(code), notes=(note,))
+    return Tagged(text, codes, tuple(names), notes=(note,))
 
 
 def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] | None) -> str:

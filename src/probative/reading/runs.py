@@ -385,13 +385,7 @@ _FILES = ("gold", "a", "b", "train_words")
 
 def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[str, Any]]]:
     """Read the names of the systems, or None, and the tables ``datasets.NAME`` by name."""
-    import tomllib  # few need it
-
-    try:
-        content = tomllib.loads(load(path).data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        reason = f"{' '.join(str(error).split()):.200}"
-        raise InputError(f"is no TOML: {reason}; expected [datasets.NAME] tables", path) from None
+    content = load(path).parse_toml("[datasets.NAME] tables")
     odd = next((key for key in content if key not in ("names", "datasets")), None)
     if odd is not None:
         raise InputError(f"{odd!r} is unknown; expected names and [datasets.NAME] tables", path)

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
+from probative._validation import shortened
 from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
@@ -97,6 +98,16 @@ class Source:
             line, reason = getattr(error, "lineno", None), getattr(error, "msg", _TOO_LARGE)
             raise self.error(f"is not JSON ({reason}); expected {expected}", line) from None
 
+    def parse_toml(self, expected: str) -> dict[str, Any]:
+        """Parse the content as TOML."""
+        import tomllib  # few files need it
+
+        try:
+            return tomllib.loads(self.data.decode())
+        except (ValueError, RecursionError) as error:
+            reason = " ".join(str(error).split()) or _TOO_LARGE
+            raise self.error(f"is no TOML ({reason:.200}); expected {expected}") from None
+
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines, each with its line number."""
         return ((number, self.json_object(number, line)) for number, line in self.filled_lines())
@@ -159,7 +170,7 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     """Return a piece of a file for a one-line message, in quotes."""
     part = raw[: 4 * limit]
     text = (part if isinstance(part, str) else part.decode("utf-8", "replace")).rstrip("\r\n")
-    return repr(text if len(text) <= limit else text[:limit] + "…")
+    return repr(shortened(text, limit))
 
 
 def place_of_number(number: int | str, width: int, error: Callable[[str], InputError]) -> int:
@@ -182,8 +193,8 @@ def quoted(names: Iterable[str]) -> str:
 
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names in quotes, shortened, for a one-line message."""
-    named = [repr(name if len(name) <= 40 else name[:40] + "…") for name in names[:most]]
-    return ", ".join(named) + (", …" if len(names) > most else "")
+    named = quoted(shortened(name, 40) for name in names[:most])
+    return named + (", …" if len(names) > most else "")
 
 
 def refuse_others(what: str, first: str, expected: Iterable[str], name: str, found: Any) -> None:
@@ -201,8 +212,7 @@ def refuse_others(what: str, first: str, expected: Iterable[str], name: str, fou
 
 def as_json(value: Any) -> str:
     """Return a value as JSON for a one-line message, shortened."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 else text[:60] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=repr), 60)
 
 
 def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:

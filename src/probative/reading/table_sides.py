@@ -123,7 +123,7 @@ def sides_from_frame(
     there = list(place)
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
-    names, unit, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
+    names, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
     contents = {}
     for column in read:  # a list holds the labels of one item
         values = table[:, place[column]].to_list()
@@ -133,7 +133,7 @@ def sides_from_frame(
         except TypeError:
             row = place_of_unhashable(hashable)
             raise InputError(f"{name}: {odd_cell(column, row + 1, values[row])}") from None
-    cells = Cells("frame", names, unit, contents, group=options.group)
+    cells = Cells("frame", names, options.unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
     shown_text = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
     if shown_text is None:
@@ -215,7 +215,7 @@ class Sides:
             side,
             units=units,
             notes=self._note(what),
-            texts=None if condensed or self.source is None else partial(_texts, self.source),
+            texts=tuple if condensed or self.source is None else partial(_texts, self.source),
             aligned=self._row_ids(name),
             groups=self._groups(),
         )
@@ -323,7 +323,7 @@ class Sides:
         labels = Labels(self.name, code[numbers.argmax(axis=0)], classes)
         side = self._filled(labels, names[0], f"the likeliest of the columns {quoted(names)}")
         tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
-        return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))
+        return replace(side, texts=tuple, notes=(*side.notes, *([tied] if ties else [])))
 
     def _numbers(self, name: str) -> Any:
         codes, values = self.cells.columns[name]

@@ -158,8 +158,8 @@ def _even_rows(head: Source) -> list[list[str]]:
 
 def choose_columns(
     wanted: Wanted, there: list[str], error: Callable[[str], InputError]
-) -> tuple[list[str], str | None, list[str]]:
-    """Return the names of the label columns, of the unit column, and of all columns to read."""
+) -> tuple[list[str], list[str]]:
+    """Return the names of the label columns, and of all columns to read."""
     names: list[str] = []
     for place, column in enumerate(wanted.columns):
         if column is not None:
@@ -180,7 +180,7 @@ def choose_columns(
         check_column(name, there, error)
     beside = [name for name in there if wanted.beside(plain_name(name))]
     also = [name for name in beside if there.count(name) == 1]
-    return names, wanted.unit, list(dict.fromkeys([*asked, *also]))
+    return names, list(dict.fromkeys([*asked, *also]))
 
 
 def refuse_records(
@@ -216,13 +216,13 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     wanted, there, is_header = _resolve_numbers(source, wanted, first)
     if is_header:
         refuse_twins(source, first, line)
-    names, unit, asked = choose_columns(wanted, there, source.error)
+    names, asked = choose_columns(wanted, there, source.error)
     contents = {name: Column() for name in asked}
     takers = [(there.index(name), column.add) for name, column in contents.items()]
     for _, cells in rows:
         for at, add in takers:
             add(cells[at])
-    columns = _codes_and_values(contents)
+    columns = {name: column.read() for name, column in contents.items()}
     above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
     reason = None
     if is_header is None:
@@ -233,7 +233,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
                 values.append(above[name])
             columns[name] = np.insert(codes, 0, values.index(above[name])), values
         breaks = {row + 1: line for row, line in breaks.items()}
-    return Cells(kind, names, unit, columns, breaks, reason, wanted.group)
+    return Cells(kind, names, wanted.unit, columns, breaks, reason, wanted.group)
 
 
 def _resolve_numbers(
@@ -360,10 +360,10 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
     try:
         head = source.data.lstrip().split(b"\n", 1)[0]
         there = list(next(_objects(source, [head.decode()])))
-        names, unit, asked = choose_columns(wanted, there, source.error)
+        names, asked = choose_columns(wanted, there, source.error)
     except InputError:  # a column may be missing in the first row
         keys = dict.fromkeys(key for records in _blocks(source) for r in records for key in r)
-        names, unit, asked = choose_columns(wanted, list(keys), source.error)
+        names, asked = choose_columns(wanted, list(keys), source.error)
     contents = {name: Column() for name in asked}
     entries = _SIMPLE if wanted.lists else {str}
     number = 0
@@ -381,7 +381,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
                     for v in values
                 ]
             if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
-                if name not in {*names, unit, wanted.group}:
+                if name not in {*names, wanted.unit, wanted.group}:
                     del contents[name]
                     continue
                 place = next(i for i, v in enumerate(values) if type(v) not in (*_SIMPLE, tuple))
@@ -389,7 +389,8 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             column.extend(values)
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
-    return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
+    columns = {name: column.read() for name, column in contents.items()}
+    return Cells(kind, names, wanted.unit, columns, group=wanted.group)
 
 
 def odd_cell(column: str, row: int, value: Any, expected: str = EXPECTED_LABEL) -> str:
@@ -400,10 +401,6 @@ def odd_cell(column: str, row: int, value: Any, expected: str = EXPECTED_LABEL) 
 def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
-
-
-def _codes_and_values(columns: dict[str, Column]) -> Read:
-    return {name: (column.codes, column.values) for name, column in columns.items()}
 
 
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:

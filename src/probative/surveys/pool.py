@@ -344,7 +344,7 @@ def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
     elif side.units is None:
         if isinstance(text, RowIds):
             yield f"column {text.column}", [text.names[code] for code in text.codes]
-        texts = None if side.texts is None else side.texts()
+        texts = side.texts()
         if texts:
             yield "texts", list(texts)
 

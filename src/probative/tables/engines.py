@@ -10,7 +10,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from probative._validation import shown
+from probative._lazy import ModuleOnDemand
+from probative._validation import shortened, shown
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
+else:
+    nw = ModuleOnDemand("narwhals")
 
 _MOST_COLUMNS = 20  # listed in a message
 
 
 def opened(frame: object) -> Frame:
     """Return the frame wrapped by narwhals, lazy if its library is."""
-    import narwhals as nw
-
     try:
         return nw.from_native(frame)
     except TypeError:
@@ -36,8 +37,8 @@ def opened(frame: object) -> Frame:
 
 def listed(names: Sequence[str]) -> str:
     """Return names for a message, shortened."""
-    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:_MOST_COLUMNS]]
-    return ", ".join(shown) + (", …" if len(names) > _MOST_COLUMNS else "")
+    some = ", ".join(shortened(name, 40) for name in names[:_MOST_COLUMNS])
+    return some + (", …" if len(names) > _MOST_COLUMNS else "")
 
 
 def check_column(name: str, there: Sequence[str], error: Callable[[str], InputError]) -> None:
@@ -55,8 +56,6 @@ def _of_parameter(parameter: str, message: str) -> InputError:
 
 def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     """Select columns, given by safe name as the parameter that named them and their own name."""
-    import narwhals as nw
-
     try:
         there = list(frame.collect_schema().names())
     except Exception as error:
@@ -80,8 +79,6 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
     """Run an aggregate query (eager libraries compute while it is made); return rows by column."""
-    import narwhals as nw
-
     asked = None
     try:
         asked = query()
@@ -103,8 +100,6 @@ def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Seq
 
 def _fits_array(dtype: Any) -> bool:
     """Return True if DuckDB writes a column of this type into an array as it is."""
-    import narwhals as nw
-
     if dtype in (nw.Int128, nw.UInt128):
         return False
     return bool(dtype.is_integer() or dtype.is_float() or dtype in (nw.String, nw.Boolean))
@@ -120,8 +115,6 @@ def _failure(error: Exception, frame: Frame | None = None) -> InputError:
     """Return the error of an engine in one line."""
     message = _told(error)
     if frame is not None and frame.implementation.is_dask():  # its errors name no files
-        import narwhals as nw
-
         path = _broken_file(nw.to_native(frame))
         message = message if path is None else f"{path}: {message}"
     return InputError(f"the table could not be counted: {message}")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from probative._lazy import ModuleOnDemand
 from probative._validation import Array, Ints, shown
 from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     Named = dict[str, tuple[str, str]]  # parameter and column by safe name
     Rows = Mapping[str, Sequence[Any]]  # columns of the result of a query
     Same = Callable[[int, int], nw.Expr]  # the condition that two sides return the same
+else:
+    nw = ModuleOnDemand("narwhals")
 
 
 _T = TypeVar("_T", bound=Any)
@@ -68,8 +71,6 @@ def conditions_of(sides: int, same: Callable[[int, int], _T]) -> list[_T]:
 
 def count_cells(frame: Frame, keys: list[str], unit: str | None = None) -> Frame:
     """Return the query for the number of rows of every kind, and of those that have a unit."""
-    import narwhals as nw
-
     held = [] if unit is None else [nw.col(unit).count().alias(HELD)]
     return frame.group_by(*keys).agg(nw.len().alias(NUMBER), *held)
 
@@ -88,8 +89,7 @@ def count_units(
     # The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
     # one. With ``fineness``, units that are nearly alike are merged as well.
     if drop:
-        schema = frame.collect_schema()
-        frame = frame.filter(~reduce(or_, [is_gap(n, schema[n]) for n in (*columns, unit)]))
+        frame = without_gaps(frame, [*columns, unit])
     names = statistics_of(len(columns) - 1)
     if positive is not None:
         yes = [_is_label(safe, column, positive) for safe, column in columns.items()]
@@ -105,16 +105,12 @@ def count_units(
 
 def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
     """Return the query for the sums of every unit."""
-    import narwhals as nw
-
     sums = rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
     return sums.with_columns(*(nw.col(name).cast(nw.Int64) for name in names))
 
 
 def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
     """Return the query that merges equal units and counts them."""
-    import narwhals as nw
-
     return by_unit.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
@@ -122,8 +118,6 @@ def _summands(
     frame: Frame, keep: list[str], sides: int, same: Same, label: nw.Expr | None = None
 ) -> Frame:
     """Return what every row adds to the sums of its unit."""
-    import narwhals as nw
-
     is_row = ~nw.col(keep[-1]).is_null() | nw.col(keep[-1]).is_null()
     conditions = [is_row, *conditions_of(sides, same)]
     names = statistics_of(sides - 1)
@@ -133,8 +127,6 @@ def _summands(
 
 def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) -> Frame:
     """Return the sums for each class that a row names, and for all classes together."""
-    import narwhals as nw
-
     schema = frame.collect_schema()
     texts = [f"text_{safe}" for safe in columns]
     own = ((safe, _text(safe, column, schema[safe])) for safe, column in columns.items())
@@ -163,8 +155,6 @@ def _both(yes: list[nw.Expr], i: int, j: int) -> nw.Expr:
 
 def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
     """Return the condition that a column has a value with this text; it is never null."""
-    import narwhals as nw
-
     there = ~nw.col(safe).is_null()
     values = [value for value, own in column.texts.items() if own == text]
     if not values:
@@ -175,8 +165,6 @@ def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
 
 def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     """Return the text of every value, null if it is missing."""
-    import narwhals as nw
-
     if dtype == nw.String or dtype.is_integer():  # a cast: PyArrow has two types of text
         return nw.when(~is_gap(safe, dtype)).then(nw.col(safe).cast(nw.String))
     if len(column.texts) > _LONGEST_CHAIN:
@@ -197,8 +185,6 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
 
 def is_gap(name: str, dtype: Any) -> nw.Expr:
     """Return the condition that `label_text` of a value is None; it is never null."""
-    import narwhals as nw
-
     own = nw.col(name)
     if dtype.is_float():
         return own.is_null() | own.is_nan() | (own.abs() == math.inf)
@@ -209,10 +195,14 @@ def is_gap(name: str, dtype: Any) -> nw.Expr:
     return own.is_null() | (own == "")
 
 
+def without_gaps(frame: Frame, names: Iterable[str]) -> Frame:
+    """Return the rows that lack no value of these columns."""
+    schema = frame.collect_schema()
+    return frame.filter(~reduce(or_, [is_gap(name, schema[name]) for name in names]))
+
+
 def plain(frame: Frame, labels: Named, keys: Named) -> Frame:
     """Return the frame with null for every missing group or unit; refuse lists and objects."""
-    import narwhals as nw
-
     schema = frame.collect_schema()
     for safe, (parameter, name) in {**labels, **keys}.items():
         if schema[safe].is_nested():
@@ -229,7 +219,6 @@ def plain(frame: Frame, labels: Named, keys: Named) -> Frame:
 
 def _plain_objects(frame: Frame, safe: str, parameter: str, name: str, *, merge: bool) -> Frame:
     """Return a pandas frame with None for missing objects; equal texts as one value to merge."""
-    import narwhals as nw
     import pandas as pd
 
     native = nw.to_native(frame)
@@ -353,8 +342,6 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
     # ``fineness`` is the number of bins per standard deviation of a number n of independent items,
     # which is sqrt(n). Small numbers have bins of their own. Of all classes together, "true
     # negatives" may be below 0.
-    import narwhals as nw
-
     free, fixed = _FREE[systems], _FIXED[systems]
     parts = [
         reduce(add, [nw.col(n) * sign for n, sign in _signs(terms).items()]).alias(f"_{name}")
@@ -441,18 +428,17 @@ class Kinds:
 
     values: list[list[Any]]  # of the distinct rows, column by column
     number: Ints  # of rows equal to each distinct row
-    without_unit: int = 0  # number of rows without a unit
-    # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit
+    without_unit: int  # number of rows without a unit
+    # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit;
+    # without units, every distinct row
+    row: Ints
+    units: Ints  # number of units (without units, rows) equal to each distinct one
     unit: Ints | None = None
-    row: Ints | None = None
     times: Ints | None = None
-    units: Ints | None = None  # number of units equal to each distinct unit
 
 
 def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:
     """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
-    import narwhals as nw
-
     names = [f"c{i}" for i in range(n_columns)]
     columns = ", ".join(names)
     cells = count_cells(opened(database.sql(rows)), names, "u" if has_unit else None)
@@ -468,8 +454,9 @@ def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bo
         raise NeedsRowsError(f"there are {size:,} different rows, {most}")
     ordered = f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
     found: Any = database.execute(ordered).fetchall()
-    number, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
-    kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    times, lost_rows, *values = zip(*found, strict=True) if found else [()] * (2 + n_columns)
+    number, lost = np.array(times, np.int64), sum(lost_rows)
+    kinds = Kinds([list(own) for own in values], number, lost, np.arange(len(number)), number)
     if not has_unit or kinds.without_unit or not len(found):
         return kinds
     return _count_kinds_of_units(database, rows, n_columns, kinds)

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._lazy import ModuleOnDemand
 from probative._validation import Array, finite, shown
 from probative.errors import InputError
 from probative.tables.engines import chosen, fetch, opened
-from probative.tables.query import NUMBER, group_keys, plain, sort_groups
+from probative.tables.query import NUMBER, group_keys, plain, sort_groups, without_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
 
     Range = tuple[float, float]
+else:
+    nw = ModuleOnDemand("narwhals")
 
 USUAL_RANGE = (0.0, 1.0)
 NO_RANGE = "none"
@@ -125,7 +127,7 @@ def sum_table(
     if not items:
         raise InputError("frame: the table has no rows; expected at least one")
     if not is_complete:
-        source = _complete(source, list(columns))
+        source = without_gaps(source, columns)
         units, table, _ = _sums_of_units(source, list(keys), list(columns))
         left_out = items - int(table[0].sum())
         listed = ", ".join(map(repr, systems.values()))
@@ -141,8 +143,6 @@ def sum_table(
         raise InputError(f"{problem}; expected units")
     least = most = None
     if range_ is not None:
-        import narwhals as nw
-
         ends = [nw.col(c).min().alias(f"least_{c}") for c in columns]
         ends += [nw.col(c).max().alias(f"most_{c}") for c in columns]
         found = fetch(lambda: source.select(*ends))
@@ -175,8 +175,6 @@ def _sums_of_units(
 ) -> tuple[dict[str, list[Any]], Array, bool]:
     """Return keys, numbers and sums of units in their order, and if every row has all scores."""
     # rows of the table: the number of items, the sums of every system, and those of the squares
-    import narwhals as nw
-
     squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
     held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
     sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
@@ -210,8 +208,6 @@ def _order(units: Sequence[Any]) -> NDArray[np.intp]:
 
 def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     """Return the frame with scores as floating-point numbers; refuse columns of anything else."""
-    import narwhals as nw
-
     schema = frame.collect_schema()
     for safe, (parameter, name) in columns.items():
         if not (schema[safe].is_numeric() or schema[safe] == nw.Boolean):
@@ -219,12 +215,3 @@ def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
             raise InputError(f"{parameter}: {held}; expected numbers")
     others = [nw.col(safe).cast(nw.Float64) for safe in columns if schema[safe] != nw.Float64]
     return frame.with_columns(*others) if others else frame
-
-
-def _complete(frame: Frame, columns: list[str]) -> Frame:
-    """Return the rows that have a finite score of every system."""
-    import narwhals as nw
-
-    own = map(nw.col, columns)
-    there = (~c.is_null() & ~c.is_nan() & (c.abs() != math.inf) for c in own)
-    return frame.filter(reduce(and_, there))

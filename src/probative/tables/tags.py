@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative._lazy import ModuleOnDemand
 from probative._validation import flag, one_of, shown
 from probative.errors import InputError
 from probative.labels import missing_labels
@@ -33,7 +34,11 @@ from probative.tables.query import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import narwhals as nw
+
     from probative.tables.engines import Frame
+else:
+    nw = ModuleOnDemand("narwhals")
 
 _TOKENS = "tokens"
 
@@ -203,8 +208,6 @@ def count_tags(
     keys, names = list(asked.groups), [*counter.statistics, *(["lost"] if asked.units else [])]
 
     def query() -> Frame:
-        import narwhals as nw
-
         mapped = _mapped(source, counter)
         if asked.units:
             lost = nw.col("u").is_null().cast(nw.Int64).alias("lost")
@@ -234,8 +237,6 @@ def count_tags(
 
 def _mapped(source: Frame, counter: TagCounter) -> Frame:
     """Return the numbers of every sentence, still lazy if the library is."""
-    import narwhals as nw
-
     native, kind = nw.to_native(source), source.implementation
     if kind.is_spark_like():
         from pyspark.sql.types import LongType, StructField, StructType
