@@ -33,7 +33,7 @@ from probative.inference.posterior.student import ClusteredPosterior, posterior_
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import kinds_of
 from probative.inference.score_differences import difference_of_totals
-from probative.inference.scores import RatioScore, pair_tests
+from probative.inference.scores import PairTests, RatioScore, pair_tests
 from probative.inference.units import jackknife_covariance, pair_errors, student_quantile
 from probative.inference.walks import TooLargeError, walk_of_credits
 from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
@@ -415,7 +415,7 @@ class PooledScore(RatioScore):
             table_of=None,
         )
 
-    def test_all(self, **how: Any) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> PairTests:
         """Test all pairs exactly, in several processes where there are many."""
         units, metric, beta = self.units, self.scored, self.beta
 
@@ -430,16 +430,13 @@ class PooledScore(RatioScore):
         errors = pair_errors(jackknife_covariance(self.moves[known], number))
         gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
         p_unit = student_pvalue(gaps, errors, self.freedoms(known.tolist()))
-        returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
+        given = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             excess = errors / exchange_errors(x[known], y[known], number)
-            amounts = np.divide.outer(returned, returned)
-        pairs = np.triu(overstating(excess, found["pvalues"][np.ix_(known, known)], p_unit))
-        amounts = np.fmax(amounts, amounts.T)[pairs]
-        return found | {
-            "overstated": int(np.count_nonzero(pairs)),
-            "returned": float(np.max(amounts, initial=1.0)),
-        }
+            amounts = np.divide.outer(given, given)
+        pairs = np.triu(overstating(excess, found.pvalues[np.ix_(known, known)], p_unit))
+        returned = float(np.max(np.fmax(amounts, amounts.T)[pairs], initial=1.0))
+        return replace(found, overstated=int(np.count_nonzero(pairs)), returned=returned)
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units."""
