@@ -233,8 +233,8 @@ class Share:
 
     def score(self, proportion: _Value) -> _Value:
         """Return the score for a share of hits."""
-        if self.factor == 2:
-            return (proportion + proportion) / (1 + proportion)
+        if self.factor == 1:
+            return proportion
         return self.factor * proportion / (1 + (self.factor - 1) * proportion)
 
 
@@ -483,10 +483,6 @@ def contributions(
     >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
     True
     """
-    # For a `Composite`, x/y has its value and its derivatives at the table `at`, by default the sum
-    # of the rows. The contribution of a row to the denominator is its expected share of the
-    # variance, from its numbers of items that are yes and that are no in gold. `units`: whether the
-    # rows are the units of that table, by default True without `at`.
     counts = counts_for(metric, counts)
     own = TABLE[metric]
     if not isinstance(own, Composite):
