@@ -22,7 +22,7 @@ from probative._validation import (
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.stratified import Draw, PoolScores, Projection
-from probative.inference.units import contributions, effective_units, jackknife_error
+from probative.inference.units import contributions, freedom_of, jackknife_variance, kinds_of
 from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
 from probative.options import sign
@@ -375,14 +375,15 @@ def look_limits(
     size = np.sum([y for _, y in rows], axis=0)
     nonempty = size > 0
     units = float(number[nonempty].sum())
-    if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
+    freedom = freedom_of(rows, number)
+    if units < FEWEST or not freedom > 0:
         return estimate, *ends, _TOO_FEW
-    error = jackknife_error([(x[nonempty], y[nonempty]) for x, y in rows], number[nonempty])
+    there = [(x[nonempty], y[nonempty]) for x, y in rows]
+    error = math.sqrt(jackknife_variance(there, number[nonempty]))
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
         return estimate, *ends, _ALL_EQUAL
-    freedom = effective_units(size, number) - 1
     half_length = _student_reach(units, planned or 1000, level, freedom) * error
     low, high = max(ends[0], estimate - half_length), min(ends[1], estimate + half_length)
     return estimate, low, high, None
@@ -414,10 +415,8 @@ def _number_of_units(paired: PairedCounts) -> int:
 
 def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     """Return the lead of B in units of each kind, and how many such units there are."""
-    cases = paired.cases if paired.has_units else np.eye(8)
-    number = paired.multiplicity if paired.has_units else paired.cases
-    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
-    rows = PairedCounts(cases)
+    kinds, number = kinds_of(paired)
+    rows = PairedCounts(kinds.cases)  # with case 7, even if it cannot be counted
     gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
     d = np.stack(gains, axis=-1) @ worth
     informative = (number > 0) & (d != 0)
