@@ -104,7 +104,7 @@ class UnitTable:
     by_item: bool = False  # True if every unit is a single item
 
     @classmethod
-    def of_counts(cls, systems: Sequence[Counts], *, by_item: bool = False) -> UnitTable:
+    def of_counts(cls, systems: Sequence[Counts]) -> UnitTable:
         """Return the table from the counts of every system on the same units."""
         first = systems[0]
         columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
@@ -113,7 +113,7 @@ class UnitTable:
         negatives = None if first.tn is None else whole[0][1] + whole[0][3]
         positives = whole[0][0] + whole[0][2]
         number = np.ones(tp.shape[1], dtype=np.int64)
-        return cls(tp, fp, positives, negatives, number, by_item)
+        return cls(tp, fp, positives, negatives, number)
 
     def grouped(self) -> UnitTable:
         """Return the table with equal units merged, in order of first appearance."""

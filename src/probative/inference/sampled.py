@@ -262,7 +262,6 @@ class _UnitFlips:
     # `table` is sparse: one row per sum, one column per kind of unit
 
     def __init__(self, table: Any, number: NDArray[np.int64]):
-        self.n_sums = table.shape[0]
         many = number >= _FEWEST_UNITS_FOR_BINOMIAL
         self._many = number[many]
         few = number[~many]
