@@ -698,13 +698,10 @@ class LabelCounts:
         kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
         return kinds, number[there].astype(np.float64), place[code]
 
+    @cached_property
     def by_label(self) -> Counts:
         """Return one table per label: the sums over the units."""
-        return self._by_label
-
-    @cached_property
-    def _by_label(self) -> Counts:
-        return self.counts._map(lambda cells: self.sum_by_label(cells))
+        return self.counts._map(self.sum_by_label)
 
     @cached_property
     def items_by_unit(self) -> NDArray[np.float64]:

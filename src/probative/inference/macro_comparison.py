@@ -340,7 +340,7 @@ class MacroScore(SampledScore):
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""
-        halves = [ratio(self.cells[k].by_label(), self.score, beta=self.beta) for k in (i, j)]
+        halves = [ratio(self.cells[k].by_label, self.score, beta=self.beta) for k in (i, j)]
         sums = tuple(np.asarray(x + y) / 2 for x, y in zip(*halves, strict=True))
         n_units = self.observed_units
         if not all(self.labels[k].any() for k in (i, j)):
