@@ -227,12 +227,6 @@ class MeanScore(RatioScore):
         there = np.any(self.y > 0, axis=0)
         return self.x[:, there], self.y[:, there], np.ones(there.sum(), dtype=np.int64)
 
-    @cached_property
-    def estimates(self) -> Array:
-        """Return the mean of every system."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.x.sum(axis=1) / self.y.sum(axis=1))
-
     @property
     def observed_units(self) -> int:
         """Return the number of units, with those without items."""

@@ -297,13 +297,6 @@ class PooledScore(RatioScore):
         x, y, there = self._contributions
         return x[:, there], y[:, there], self.units.number[there]
 
-    @cached_property
-    def estimates(self) -> Array:
-        """Return the score of every system."""
-        x, y, number = self.parts
-        with np.errstate(invalid="ignore"):
-            return np.asarray((x @ number) / (y @ number))
-
     @property
     def observed_units(self) -> int:
         """Return the number of units."""
@@ -427,9 +420,8 @@ class PooledScore(RatioScore):
         # how many pairs the exchange test alone would overstate, and the ratio of the items that
         # the two systems of such a pair return, at most
         known, (x, y, number) = np.flatnonzero(self.judged), self.parts
-        errors = pair_errors(jackknife_covariance(self.moves[known], number))
-        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
-        p_unit = student_pvalue(gaps, errors, self.freedoms(known.tolist()))
+        gaps, errors, freedom = self._all_gaps(known)
+        p_unit = student_pvalue(gaps, errors, freedom)
         given = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             excess = errors / exchange_errors(x[known], y[known], number)
@@ -437,6 +429,12 @@ class PooledScore(RatioScore):
         pairs = np.triu(overstating(excess, found.pvalues[np.ix_(known, known)], p_unit))
         returned = float(np.max(np.fmax(amounts, amounts.T)[pairs], initial=1.0))
         return replace(found, overstated=int(np.count_nonzero(pairs)), returned=returned)
+
+    def _all_gaps(self, known: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+        """Return the differences of all pairs, their standard errors and degrees of freedom."""
+        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        errors = pair_errors(jackknife_covariance(self.moves[known], self.number))
+        return gaps, errors, self.freedoms(known.tolist())
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units."""
@@ -451,11 +449,8 @@ class PooledScore(RatioScore):
         self, known: NDArray[np.intp], *_: Any
     ) -> Callable[[float], tuple[Array, Array]]:
         """Return the intervals of all differences, from the standard errors of all pairs."""
-        moved = self.moves[known]
-        errors = pair_errors(jackknife_covariance(moved, self.number))
-        freedom = self.freedoms(known.tolist())
-        disputed = dispute(moved, self.number)
-        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        gaps, errors, freedom = self._all_gaps(known)
+        disputed = dispute(self.moves[known], self.number)
         kind = self.kinds[known]
 
         def limits(quantile: float) -> tuple[Array, Array]:

@@ -293,6 +293,13 @@ class RatioScore(Score):
         return self.parts[1]
 
     @cached_property
+    def estimates(self) -> Array:
+        """Return the score of every system."""
+        x, y, number = self.parts
+        with np.errstate(invalid="ignore"):
+            return np.asarray((x @ number) / (y @ number))
+
+    @cached_property
     def moves(self) -> Array:
         """Return what leaving out a unit changes."""
         return leave_one_out(*self.parts)
