@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import Array, Mask, one_of, open_probability
+from probative._validation import Array, Mask, open_probability
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.macro import (
@@ -31,7 +31,7 @@ from probative.inference.posterior.single import plain
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import TIE, SampledExchange, SharedExchanges, kinds_of
 from probative.inference.scores import SampledScore
-from probative.metrics import METRICS, ratio
+from probative.metrics import ratio
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
@@ -190,13 +190,6 @@ def _correlation(
     return float(np.clip(ab / math.sqrt(aa * bb), -1.0, 1.0)) if aa > 0 and bb > 0 else 0.0
 
 
-def _check_same_cells(a: LabelCounts, b: LabelCounts) -> None:
-    """Complain unless two systems were counted in the same units and labels."""
-    shapes = [(cells.n_units, cells.n_labels) for cells in (a, b)]
-    if shapes[0] != shapes[1] or len(a.unit) != len(b.unit):
-        raise InputError(f"b: shape {shapes[1]} differs from the shape of a, {shapes[0]}")
-
-
 # --- The score of several systems: exchanges are sampled
 #
 # An exact test would have to walk on a lattice with two dimensions per label. Exchanges are drawn
@@ -223,11 +216,6 @@ class MacroScore(SampledScore):
     members: tuple[tuple[LabelCounts, ...], ...] = ()  # the runs that `cells` add up
 
     approximate = "macro average"
-
-    def __post_init__(self) -> None:
-        one_of("metric", self.score, METRICS)
-        for own in self.cells[1:]:
-            _check_same_cells(self.cells[0], own)
 
     @property
     def metric(self) -> str:  # type: ignore[override]

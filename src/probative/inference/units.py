@@ -16,7 +16,6 @@ import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
-from probative.errors import InputError
 from probative.metrics import contributions as contributions_of
 from probative.wording.numbers import counted
 
@@ -118,8 +117,6 @@ def dependence_of_score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
 ) -> Dependence:
     """Compute the design effect and degrees of freedom of one system's score."""
-    if len(counts.shape) != 1:
-        raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
     total = (counts * times).sum()
     x, y = contributions_of(counts, metric, at=total, units=True, beta=beta)
@@ -133,8 +130,6 @@ def dependence_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> Dependence:
     """Compute the design effect and degrees of freedom of a difference, B minus A."""
-    if not paired.has_units:
-        raise InputError("paired: one table; expected one row per unit")
     total = paired.total()
     kinds = _contributions(kinds_of(total)[0], total, metric, beta)
     rows, number = contributions(paired, metric, beta=beta)
