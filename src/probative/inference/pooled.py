@@ -36,7 +36,7 @@ from probative.inference.score_differences import difference_of_totals
 from probative.inference.scores import PairTests, RatioScore, pair_tests
 from probative.inference.units import jackknife_covariance, pair_errors, student_quantile
 from probative.inference.walks import TooLargeError, walk_of_credits
-from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
+from probative.metrics import COMPOSITES, contributions, ratio, score, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -143,8 +143,6 @@ class UnitTable:
 
     def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
         """Return the contribution of every kind of unit to numerator and denominator, by system."""
-        if metric in NEEDS_TN and self.negatives is None:
-            raise InputError(f"metric: {metric} needs tn, and these counts have none")
         if metric in COMPOSITES:
             rows, totals = self.counts(), self.totals(self.number)
             tables = zip(rows, totals, strict=True)
