@@ -355,21 +355,20 @@ _NO_ITEMS = "undefined: there are no items"
 _HALF = 0.5  # of an item of each kind, added so that no variance is thought to be 0
 
 
-def macro_score(counts: Counts | LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
+def macro_score(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
     """Return the mean of a score over labels."""
     one_of("metric", metric, METRICS)
-    cells = as_cells(counts)
     if not cells.n_labels:
         return math.nan
     return float(np.mean(score(cells.by_label, metric, beta=beta, zero_division=0)))
 
 
 def macro_interval(
-    counts: Counts | LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
+    cells: LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
 ) -> Interval:
     """Return the interval of a macro average, from labels that share their prior."""
     level = open_probability("level", level)
-    evidence = macro_evidence(as_cells(counts), metric, beta=beta)
+    evidence = macro_evidence(cells, metric, beta=beta)
     return evidence.interval(f"macro_{metric}", level)
 
 
@@ -416,11 +415,6 @@ def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0)
     f1 = share is not None and share.factor == 2
     posterior = macro_posterior(right / divisor, items / divisor, f1=f1)
     return MacroEvidence(estimate, posterior, freedom)
-
-
-def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
-    """Return counts by unit and label, from a full table, too."""
-    return counts if isinstance(counts, LabelCounts) else LabelCounts.from_table(counts)
 
 
 def degrees_of_freedom(*systems: LabelCounts) -> float:

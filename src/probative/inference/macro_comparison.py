@@ -11,13 +11,12 @@ import numpy as np
 from scipy import sparse, special
 
 from probative._validation import Array, Mask, open_probability
-from probative.counts import Counts, LabelCounts, PairedCounts
+from probative.counts import LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.macro import (
     METHOD,
     MacroEvidence,
     MacroPosterior,
-    as_cells,
     degrees_of_freedom,
     macro_evidence,
     macro_score,
@@ -54,18 +53,10 @@ _HALF = 0.5
 
 
 def macro_difference(
-    a: Counts | LabelCounts,
-    b: Counts | LabelCounts,
-    metric: str = "f1",
-    *,
-    level: float = 0.95,
-    beta: float = 1.0,
-    labels: tuple[Mask, Mask] | None = None,
+    a: LabelCounts, b: LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
 ) -> tuple[Difference, MacroDifferencePosterior]:
     """Return the difference of two macro averages, B minus A, and its posterior."""
-    cells = as_cells(a), as_cells(b)
-    chosen = np.ones((2, cells[0].n_labels), dtype=bool) if labels is None else np.array(labels)
-    score = MacroScore(cells, chosen, metric, beta)
+    score = MacroScore((a, b), np.ones((2, a.n_labels), dtype=bool), metric, beta)
     return score.difference(0, 1, level), score.posterior(0, 1)
 
 
