@@ -343,8 +343,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
 
 def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
     """Return the number of items of each kind per table, and what an item adds to x and y."""
-    parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
-    columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
+    columns = np.stack([np.atleast_1d(cell) for cell in tables._cells()], axis=-1)
     kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
     return columns.astype(np.float64), kinds
 

@@ -107,8 +107,7 @@ class UnitTable:
     def of_counts(cls, systems: Sequence[Counts]) -> UnitTable:
         """Return the table from the counts of every system on the same units."""
         first = systems[0]
-        columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
-        whole = [_whole(np.stack([np.atleast_1d(part) for part in cells])) for cells in columns]
+        whole = [_whole(np.stack([np.atleast_1d(cell) for cell in c._cells()])) for c in systems]
         tp, fp = (np.stack([cells[row] for cells in whole]) for row in (0, 1))
         negatives = None if first.tn is None else whole[0][1] + whole[0][3]
         positives = whole[0][0] + whole[0][2]

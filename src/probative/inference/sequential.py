@@ -23,7 +23,7 @@ from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.stratified import Draw, PoolScores, Projection
 from probative.inference.units import contributions, freedom_of, jackknife_variance, kinds_of
-from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
+from probative.metrics import COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
 from probative.options import sign
 from probative.results.surveys import Look, Looks
@@ -272,16 +272,15 @@ class SequentialTest:
     def _single(self) -> dict[str, Any]:
         """Compute one system's score and its interval."""
         first = self._counted[0]
-        names = CELLS[:3] if first.tn is None else CELLS
         if first.shape:
-            cells = ([getattr(c, name) for c in self._counted] for name in names)
+            cells = zip(*(counts._cells() for counts in self._counted), strict=True)
             by_unit = Counts(*map(np.concatenate, cells))
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows = [(np.asarray(x, float), np.asarray(y, float))]
             limits = self._limits(rows, np.ones(len(x)), self._bounds, by_unit.sum())
             return {"by": "unit", "units": len(x), **limits}
         total = sum(self._counted[1:], start=first)
-        times = np.array([getattr(total, name) for name in names], dtype=np.float64)
+        times = np.array(total._cells(), dtype=np.float64)
         share = TABLE[self.metric].share(self.beta**2)
         if share is not None:
             hits, number = share.proportion(total)
@@ -417,8 +416,8 @@ def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     """Return the lead of B in units of each kind, and how many such units there are."""
     kinds, number = kinds_of(paired)
     rows = PairedCounts(kinds.cases)  # with case 7, even if it cannot be counted
-    gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
-    d = np.stack(gains, axis=-1) @ worth
+    a, b = (np.stack(own._cells(), axis=-1) for own in (rows.a, rows.b))
+    d = (b - a) @ worth
     informative = (number > 0) & (d != 0)
     return d[informative], number[informative]
 

@@ -121,7 +121,7 @@ def dependence_of_score(
     total = (counts * times).sum()
     x, y = contributions_of(counts, metric, at=total, units=True, beta=beta)
     there = (y > 0) & (times > 0)
-    table = np.array(list(total.to_dict().values()), dtype=np.float64)
+    table = np.array(total._cells(), dtype=np.float64)
     item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
     return _dependence([(x[there], y[there])], times[there], [(item_x, item_y)], table)
 
