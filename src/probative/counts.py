@@ -106,7 +106,7 @@ def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArra
 
 # --- Counts of one system, and of two
 
-_FIELDS = ("tp", "fp", "fn", "tn")
+CELLS = ("tp", "fp", "fn", "tn")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +150,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         shape = None
-        for name in _FIELDS:
+        for name in CELLS:
             value = getattr(self, name)
             if value is None and name == "tn":
                 continue
@@ -233,7 +233,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only if it exists."""
-        return {name: _whole(cell) for name, cell in zip(_FIELDS, self._cells(), strict=False)}
+        return {name: _whole(cell) for name, cell in zip(CELLS, self._cells(), strict=False)}
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Counts):
@@ -272,7 +272,7 @@ class Counts:
     def _of_checked(cls, cells: tuple[Any, ...]) -> Self:
         """Make tables of validated arrays without validating them again."""
         table = object.__new__(cls)
-        for name, value in zip_longest(_FIELDS, cells):
+        for name, value in zip_longest(CELLS, cells):
             object.__setattr__(table, name, value)
         return table
 
@@ -285,7 +285,7 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
 
     def __repr__(self) -> str:
-        cells = zip(_FIELDS, self._cells(), strict=False)
+        cells = zip(CELLS, self._cells(), strict=False)
         return f"Counts({', '.join(f'{name}={_show(cell)}' for name, cell in cells)})"
 
     def _cells(self) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from probative._validation import Array, Number, one_of, positive
-from probative.counts import Counts, counts_of
+from probative.counts import CELLS, Counts, counts_of
 from probative.errors import InputError
 
 __all__ = [
@@ -199,8 +199,6 @@ def _linearised(
 
 
 # --- The table of metrics
-
-CELLS = ("tp", "fp", "fn", "tn")
 
 _Form = tuple[int, int, int, int]
 # one number, or an array
