@@ -195,9 +195,9 @@ def stirling_rest(z: Array) -> Array:
     """Return log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     square = large * large
+    last = 1 / 1188 - 691 / (360360 * square)
     series = (
-        1 / 12
-        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
+        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - last / square) / square) / square) / square
     ) / large
     if np.all(z > 10):
         return np.asarray(series)
