@@ -63,6 +63,11 @@ class Outcomes(ABC):
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval of the difference with probability `level`."""
 
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        return d, np.asarray(self.pdf(d))
+
     @property
     def no_evidence(self) -> bool:
         """Return True if a score rests on a single unit, so that there are no probabilities."""
@@ -397,6 +402,7 @@ def quantile_search(
 
 _RULE_POINTS = 161
 _TAIL_LEFT_OUT = 1e-13  # probability on either side
+_CURVE_POINTS = 61  # a drawn density is interpolated between these
 
 
 @dataclass(frozen=True, eq=False)
@@ -517,6 +523,14 @@ class CompositeIndependentPosterior(Outcomes):
         tail = (1 - open_probability("level", level)) / 2
         limits = np.reshape([pair.limits(tail) for pair in self._pairs], (*self.shape, 2))
         return plain(limits[..., 0]), plain(limits[..., 1])
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        from scipy.interpolate import PchipInterpolator
+
+        d = np.linspace(*self.interval(0.998), points)
+        few = np.linspace(d[0], d[-1], _CURVE_POINTS)
+        return d, np.asarray(PchipInterpolator(few, self.pdf(few))(d))
 
     def _each(self, function: Callable[[_CompositePair], float]) -> Any:
         return plain(np.reshape([function(pair) for pair in self._pairs], self.shape))

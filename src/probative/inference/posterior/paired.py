@@ -430,6 +430,15 @@ class PairedPosterior(Outcomes):
             reach = quantile_search(outside, np.full(2, tail), reach, sd)
         return float(reach[0]), float(-reach[1])
 
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.interval(0.998), points)
+        density = np.atleast_1d(self.pdf(d))
+        endless = np.isinf(density)
+        if endless.any():  # for drawing, use a value next to 0 instead of infinity
+            density[endless] = self.pdf((d[-1] - d[0]) / (4 * points))
+        return d, density
+
     def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
         d = np.asarray(d, dtype=np.float64)
         tails = self._tails_at(d.ravel(), density=density)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import Number, open_probability
+from probative._validation import Array, Number, open_probability
 from probative.counts import PairedCounts
 from probative.inference.posterior.independent import Outcomes
 from probative.inference.posterior.paired import PairedPosterior, paired_posterior
@@ -228,6 +228,11 @@ class ClusteredPosterior(Outcomes):
         if self.no_evidence or t > _FARTHEST:
             return -span(self.choices[0]), span(self.choices[0])
         return self.base.limits(float(special.ndtr(-t)))
+
+    def curve(self, points: int = 201) -> tuple[Array, Array]:
+        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
+        d = np.linspace(*self.shown(0.998), points)
+        return d, np.asarray(self.pdf(d))
 
     def shown(self, level: float) -> tuple[float, float]:
         """Return the interval of this level, or a narrower one for a picture of the density.
