@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402  # the table is complete before anything else i
 import pytest  # noqa: E402
 
 import probative as pv  # noqa: E402
+from probative.counts import LabelCounts  # noqa: E402
 from probative.inference.macro import macro_interval  # noqa: E402
 from probative.wording.numbers import metric_name  # noqa: E402
 from probative_studies.coverage import coverage_study  # noqa: E402
@@ -41,7 +42,7 @@ def numbers(metric: str) -> list[float]:
     drawn = pv.bayes_test(paired, metric, method="sampled", n_resamples=50, rng=1)
     a = units.a
     two_labels = pv.Counts(*(np.stack([n, n // 2], axis=1) for n in (a.tp, a.fp, a.fn, a.tn)))
-    macro = macro_interval(two_labels, metric)
+    macro = macro_interval(LabelCounts.from_table(two_labels), metric)
     methods = (None, "wald", "logit", "bayes")
     return [
         pv.metrics.score(paired.a, metric),

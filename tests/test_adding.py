@@ -16,7 +16,7 @@ import pytest
 import probative as pv
 from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.means import MeanScore
-from probative.inference.rank import evidence_of, leaderboard
+from probative.inference.rank import leaderboard
 from probative.matching.matched import match_inputs
 from probative.metrics import TABLE, Metric
 from probative.options import CompareOptions
@@ -58,8 +58,7 @@ def test_a_new_kind_of_score_works_everywhere():
     old_new, old_gold = compare_pairs(score, [(0, 1), (0, 2)], ["old", "new", "gold"], choices)
     assert old_new.pvalue == pytest.approx(2 * 0.5**9)  # nine sentences, all in favour of new
     assert old_gold.p_b_better > 0.999
-    evidence = evidence_of(score, level=0.95, adjust="holm", seed=1)
-    board = leaderboard(evidence, level=0.95, adjust="holm", rng=np.random.default_rng(1))
+    board = leaderboard(score, seed=1, rng=np.random.default_rng(1))
     assert board.order.tolist() == [2, 1, 0]
     assert score.plan(0, 1, difference=0.25).units < 60
     runs = compare_runs_of(score, [0, 1], [1, 2], ("old", "new"), choices)

@@ -14,7 +14,6 @@ from sklearn.metrics import precision_recall_fscore_support
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.planning import plan
 
 PRF = ("precision", "recall", "f1")
 
@@ -128,7 +127,7 @@ def test_a_comparison_says_what_the_single_functions_say(entities):
     assert c.pvalue == pytest.approx(pv.randomization_test(paired, "f1", by="unit").pvalue)
     assert c.p_a_better + c.p_equivalent + c.p_b_better == pytest.approx(1)
     assert c.p_b_better == pytest.approx(c.posterior.sf(0.02), abs=1e-9)
-    needed = plan(paired, "f1")
+    needed = pv.plan(paired, "f1")
     assert (c.units_needed, c.observed_units) == (needed.units, needed.observed_units)
     assert c.observed_units == len(gold)
     by_label = {entry.label: entry for entry in c.by_label}

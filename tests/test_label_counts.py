@@ -69,7 +69,7 @@ def test_units_that_stand_for_several_are_those_written_out():
         sides.append(LabelCounts(cells.unit, cells.label, cells.counts, 5, 3, number))
     out = [side.written_out() for side in sides]
     assert out[0].n_units == number.sum()
-    assert out[0].by_label() == sides[0].by_label()
+    assert out[0].by_label == sides[0].by_label
     for metric in ("f1", "precision"):
         one, other = macro_interval(sides[0], metric), macro_interval(out[0], metric)
         assert (one.estimate, one.low, one.high) == pytest.approx(
@@ -91,7 +91,7 @@ def test_cells_of_equal_items_say_what_the_cells_of_all_items_say(n_labels):
     is_gold, is_given = gold[:, None] == labels, given[:, None] == labels
     table = pv.Counts(is_gold & is_given, ~is_gold & is_given, is_gold & ~is_given)
     full = LabelCounts.from_table(table)
-    assert merged.by_label() == full.by_label()
+    assert merged.by_label == full.by_label
     assert len(merged.unit) < 400
     for metric in ("precision", "recall", "f1"):
         ours, theirs = (macro_interval(cells, metric) for cells in (merged, full))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
@@ -105,7 +106,7 @@ def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArra
 
 # --- Counts of one system, and of two
 
-_FIELDS = ("tp", "fp", "fn", "tn")
+CELLS = ("tp", "fp", "fn", "tn")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,7 +150,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         shape = None
-        for name in _FIELDS:
+        for name in CELLS:
             value = getattr(self, name)
             if value is None and name == "tn":
                 continue
@@ -193,15 +194,14 @@ class Counts:
     @classmethod
     def stacked(cls, tables: Sequence[Counts]) -> Self:
         """Join tables of one shape along a new first axis."""
-        names = tables[0]._names()
-        if any(table._names() != names for table in tables):
+        if len({table.tn is None for table in tables}) > 1:
             raise InputError("tn: one of the two tables has it and the other has not")
         shapes = [table.shape for table in tables]
         other = next((shape for shape in shapes if shape != shapes[0]), None)
         if other is not None:
             raise InputError(f"shapes {shapes[0]} and {other} of the two tables differ")
-        rows = [[getattr(table, name) for table in tables] for name in names]
-        return cls._of_checked(names, tuple(np.array(rows)))
+        cells = zip(*(table._cells() for table in tables), strict=True)
+        return cls._of_checked(tuple(np.array(list(cells))))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -233,7 +233,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only if it exists."""
-        return {name: _whole(getattr(self, name)) for name in self._names()}
+        return {name: _whole(cell) for name, cell in zip(CELLS, self._cells(), strict=False)}
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Counts):
@@ -255,8 +255,7 @@ class Counts:
 
     def __getitem__(self, index: Any) -> Self:
         if isinstance(index, slice) and self.shape:  # a view: the arrays are read-only
-            names = self._names()
-            return self._of_checked(names, tuple(getattr(self, name)[index] for name in names))
+            return self._of_checked(tuple(cell[index] for cell in self._cells()))
         return self._map(lambda value: value[index])
 
     def __len__(self) -> int:
@@ -267,37 +266,36 @@ class Counts:
     def __iter__(self) -> Iterator[Self]:
         if len(self.shape) != 1:
             return (self[i] for i in range(len(self)))
-        names = self._names()
-        rows = zip(*(getattr(self, name) for name in names), strict=True)
-        return (self._of_checked(names, row) for row in rows)
+        return (self._of_checked(row) for row in zip(*self._cells(), strict=True))
 
     @classmethod
-    def _of_checked(cls, names: tuple[str, ...], row: tuple[Any, ...]) -> Self:
+    def _of_checked(cls, cells: tuple[Any, ...]) -> Self:
         """Make tables of validated arrays without validating them again."""
         table = object.__new__(cls)
-        for name in _FIELDS:
-            object.__setattr__(table, name, None)
-        for name, value in zip(names, row, strict=True):
+        for name, value in zip_longest(CELLS, cells):
             object.__setattr__(table, name, value)
         return table
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Counts) or self._names() != other._names():
-            return NotImplemented if not isinstance(other, Counts) else False
-        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self._names())
+        if not isinstance(other, Counts):
+            return NotImplemented
+        mine, theirs = self._cells(), other._cells()
+        return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, but not hashable
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={_show(getattr(self, name))}" for name in self._names())
-        return f"Counts({inner})"
+        cells = zip(CELLS, self._cells(), strict=False)
+        return f"Counts({', '.join(f'{name}={_show(cell)}' for name, cell in cells)})"
 
-    def _names(self) -> tuple[str, ...]:
-        return _FIELDS if self.tn is not None else _FIELDS[:3]
+    def _cells(self) -> tuple[Any, ...]:
+        """Return tp, fp, fn and, if it exists, tn."""
+        cells = self.tp, self.fp, self.fn
+        return cells if self.tn is None else (*cells, self.tn)
 
     def _map(self, function: Callable[[Any], Any]) -> Self:
         try:
-            return type(self)(**{name: function(getattr(self, name)) for name in self._names()})
+            return type(self)(*map(function, self._cells()))
         except InputError:
             raise
         except ValueError as error:  # shapes that do not fit
@@ -682,8 +680,7 @@ class LabelCounts:
         # a million tokens have a few hundred kinds; if there would be more kinds than cells, or
         # counts are fractions, every cell is a kind
         counts = self.counts
-        cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
-        parts = [np.asarray(part) for part in cells_of if part is not None]
+        parts = [np.asarray(part) for part in counts._cells()]
         shape = (self.n_labels, *(int(part.max(initial=0)) + 1 for part in parts))
         if prod(shape) > len(self.label) or any((part % 1).any() for part in parts):
             return self, np.ones(len(self.label)), np.arange(len(self.label))
@@ -698,13 +695,10 @@ class LabelCounts:
         kinds = LabelCounts(label, label, type(counts)(*columns), 0, self.n_labels)
         return kinds, number[there].astype(np.float64), place[code]
 
+    @cached_property
     def by_label(self) -> Counts:
         """Return one table per label: the sums over the units."""
-        return self._by_label
-
-    @cached_property
-    def _by_label(self) -> Counts:
-        return self.counts._map(lambda cells: self.sum_by_label(cells))
+        return self.counts._map(self.sum_by_label)
 
     @cached_property
     def items_by_unit(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from probative._validation import Array, Number, one_of, positive
-from probative.counts import Counts, counts_of
+from probative.counts import CELLS, Counts, counts_of
 from probative.errors import InputError
 
 __all__ = [
@@ -200,8 +200,6 @@ def _linearised(
 
 # --- The table of metrics
 
-CELLS = ("tp", "fp", "fn", "tn")
-
 _Form = tuple[int, int, int, int]
 # one number, or an array
 _Value = TypeVar("_Value", float, "Array")
@@ -233,8 +231,8 @@ class Share:
 
     def score(self, proportion: _Value) -> _Value:
         """Return the score for a share of hits."""
-        if self.factor == 2:
-            return (proportion + proportion) / (1 + proportion)
+        if self.factor == 1:
+            return proportion
         return self.factor * proportion / (1 + (self.factor - 1) * proportion)
 
 
@@ -483,10 +481,6 @@ def contributions(
     >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
     True
     """
-    # For a `Composite`, x/y has its value and its derivatives at the table `at`, by default the sum
-    # of the rows. The contribution of a row to the denominator is its expected share of the
-    # variance, from its numbers of items that are yes and that are no in gold. `units`: whether the
-    # rows are the units of that table, by default True without `at`.
     counts = counts_for(metric, counts)
     own = TABLE[metric]
     if not isinstance(own, Composite):

@@ -32,7 +32,7 @@ from probative.inference.sequential import (
     stratified_looks,
 )
 from probative.inference.stratified import Draw, PoolScores, allocate
-from probative.inference.units import jackknife_error
+from probative.inference.units import jackknife_variance
 from probative.metrics import contributions, f1_from_jaccard, score
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 from probative_studies.harness import Report, Row, mean, quiet, share_error
@@ -138,7 +138,8 @@ def _watched(
         if there.sum() < FEWEST:
             continue
         for place, (own, _) in enumerate(asked):
-            error = jackknife_error([(x[there], y[there]) for x, y in own], every[:end][there])
+            rest = [(x[there], y[there]) for x, y in own]
+            error = math.sqrt(jackknife_variance(rest, every[:end][there]))
             wrong[place, 1] |= abs(looks[place][0] - truths[place]) > z * error
         once = abs(looks[1][0]) > z * error
         wrong[2, 1] |= once

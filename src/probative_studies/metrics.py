@@ -394,7 +394,7 @@ def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
 
 def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Join Wilson's limits of the labels; their arms are added up in squares."""
-    tables = cells.by_label()
+    tables = cells.by_label
     limits = interval(tables, "f1", level=level)
     return _join(*map(np.asarray, (score(tables, zero_division=0), limits.low, limits.high)))
 
@@ -408,7 +408,7 @@ def _mover_difference(paired: Array, level: float) -> tuple[float, float]:
 
 def _one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Use one prior for labels of every size, worth at most eight items."""
-    tables = cells.by_label()
+    tables = cells.by_label
     posterior = macro_posterior(
         np.asarray(tables.tp), np.asarray(tables.nu), f1=True, slope_spread=1e-4, largest_kappa=8.0
     )

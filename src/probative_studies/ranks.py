@@ -21,7 +21,7 @@ from scipy import special
 from probative._validation import Array, one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pooled import PooledScore
-from probative.inference.rank import ADJUSTMENTS, Evidence, evidence_of, leaderboard
+from probative.inference.rank import ADJUSTMENTS, Leaderboard, leaderboard
 from probative_studies.harness import Report, Row, as_given, mean, share_of, study
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
@@ -86,8 +86,17 @@ def rank_study(
     for i in range(replicates):
         report(i, replicates)
         generator = np.random.default_rng([seed, place, i])
-        known = evidence_of(draw(skill, unit, generator, mended), n_jobs=1, tested=tested)
-        found[i] = _judge(known, scores, level, adjust, generator)
+        board = leaderboard(
+            draw(skill, unit, generator, mended),
+            level=level,
+            adjust=adjust,
+            rng=generator,
+            n_jobs=1,
+            tested=tested,
+            n_normal=_NORMAL_DRAWS,
+            n_bootstrap=0,
+        )
+        found[i] = _judge(board, scores)
     (sets, error), (limits, limits_error) = (share_of(own) for own in found.T[:2])
     tests: dict[str, float] = {"rank_sets": sets, "rank_error": error}
     decided = {"decided": mean(found[:, 2])}
@@ -135,13 +144,8 @@ def draw(skill: Array, units: str, rng: Generator, mended: Array | None = None) 
     return PooledScore.of_counts([Counts(a, b, positives - a) for a, b in zip(tp, fp, strict=True)])
 
 
-def _judge(
-    evidence: Evidence, scores: Array, level: float, adjust: str, rng: Generator
-) -> tuple[bool, bool, float]:
+def _judge(board: Leaderboard, scores: Array) -> tuple[bool, bool, float]:
     """Return whether all rank sets and all limits hold, and the share of decided pairs."""
-    board = leaderboard(
-        evidence, level=level, adjust=adjust, rng=rng, n_normal=_NORMAL_DRAWS, n_bootstrap=0
-    )
     own = scores[board.order]
     gaps = np.subtract.outer(own, own)
     better, worse = (gaps < 0).sum(axis=1), (gaps > 0).sum(axis=1)

@@ -24,7 +24,7 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.differences import bootstrap_difference, difference
 from probative.inference.exchange import randomization_test
-from probative.inference.planning import plan
+from probative.inference.pooled import PooledScore
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile
 from probative.jobs.demo import shared_task
 from probative.reporting.document import Document, Table, payload
@@ -228,7 +228,7 @@ def power_check(
     """Plan from a pilot, and see how often the exact test by unit finds the difference."""
     generator = random_generator(rng)
     whole_number("replicates", replicates)
-    wanted = plan(paired, "f1", power=power, level=level)
+    wanted = PooledScore.of_cases(paired).plan(0, 1, power=power, level=level)
     grouped = paired.grouped()
     number = np.asarray(grouped.multiplicity)
     share = number / number.sum()

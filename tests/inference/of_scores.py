@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from probative._validation import whole_number
+from probative.counts import LabelCounts
 from probative.inference.classes import ClassScore
 from probative.inference.compare import Choices, compare_runs_of
-from probative.inference.macro import as_cells
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore
-from probative.inference.rank import evidence_of
 from probative.inference.sampled import LEVELS, levels_at, sampled_tests
+
+
+def as_cells(counts):
+    """Return counts by unit and label, from a full table, too."""
+    return counts if isinstance(counts, LabelCounts) else LabelCounts.from_table(counts)
 
 
 def macro_tests(pairs, metric="f1", *, levels=LEVELS, n_resamples=None, rng=None, n_jobs=1, **how):
@@ -83,8 +87,3 @@ def _compare_runs(score, n_a, n_b, *, paired_runs=False, rng=0):
     places = range(n_a), range(n_a, n_a + n_b)
     choices = Choices("unit", 0.95, 0.0, 0.8, np.random.default_rng(rng))
     return compare_runs_of(score, *places, ("A", "B"), choices, paired_runs=paired_runs)
-
-
-def evidence_of_counts(systems, metric="f1", **how):
-    """Collect the evidence about systems from their counts by unit."""
-    return evidence_of(PooledScore.of_counts(systems, metric), **how)

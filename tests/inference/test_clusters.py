@@ -559,10 +559,6 @@ def test_bad_data_are_named():
         pv.difference([1, 2, 3])
     with pytest.raises(ValueError, match=r"^metric: accuracy needs tn"):
         pv.difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7]), "accuracy")
-    with pytest.raises(ValueError, match=r"^paired: one table"):
-        dependence_of_difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7]))
-    with pytest.raises(ValueError, match=r"^counts: shape"):
-        dependence_of_score(pv.Counts(1, 2, 3))
 
 
 def test_the_picture_of_a_few_units_has_one_peak():

@@ -22,7 +22,6 @@ from probative.inference.classes import (
     confusion_interval,
 )
 from probative.inference.intervals import methods_for
-from probative.inference.planning import plan
 from probative.inference.posterior.paired import CompositePairedPosterior
 from probative.inference.posterior.single import CompositePosterior
 from probative.inference.units import dependence_of_score
@@ -220,9 +219,9 @@ def test_a_class_in_one_unit_alone_is_no_evidence(metric):
 
 @pytest.mark.parametrize("metric", COMPOSITES)
 def test_a_plan_is_not_moved_by_items_on_which_systems_agree(metric):
-    found = plan(pv.PairedCounts([30, 20, 55, 30, 400, 60, 70, 3000]), metric, difference=0.03)
+    found = pv.plan(pv.PairedCounts([30, 20, 55, 30, 400, 60, 70, 3000]), metric, difference=0.03)
     assert found.units is not None
-    same = plan(pv.PairedCounts([0, 0, 0, 0, 400, 60, 70, 3000]), metric, difference=0.03)
+    same = pv.plan(pv.PairedCounts([0, 0, 0, 0, 400, 60, 70, 3000]), metric, difference=0.03)
     assert same.units is None
     assert "never differ" in same.note
 

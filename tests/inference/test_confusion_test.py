@@ -12,7 +12,7 @@ from sklearn import metrics as reference
 
 from probative.inference import classes as board
 from probative.inference.classes import ConfusedItems
-from probative.inference.rank import evidence_of
+from probative.inference.units import jackknife_covariance
 
 SCORES = {"mcc": reference.matthews_corrcoef, "kappa": reference.cohen_kappa_score}
 
@@ -110,23 +110,25 @@ def test_units_move_the_scores_of_a_leaderboard_as_leaving_them_out_does():
     k, n = 4, 400
     answer, own = said_of(n, k, seed=8, systems=3)
     units = np.arange(n) % 40
-    evidence = evidence_of(class_score(sides(answer, own, k, units)), n_jobs=1)
+    score = class_score(sides(answer, own, k, units))
     left_out = np.array(
         [[SCORES["kappa"](answer[units != u], said[units != u]) for u in range(40)] for said in own]
     )
     jackknife = np.cov(left_out) * 39 * 39 / 40
-    np.testing.assert_allclose(evidence.covariance, jackknife, rtol=0.05, atol=2e-6)
+    np.testing.assert_allclose(
+        jackknife_covariance(score.moves, score.number), jackknife, rtol=0.05, atol=2e-6
+    )
 
 
 def test_weights_of_units_are_those_of_their_items():
     k, n = 3, 60
     answer, own = said_of(n, k, seed=4, systems=2)
     for units in (None, np.arange(n) % 12):
-        evidence = evidence_of(class_score(sides(answer, own, k, units), "mcc"), n_jobs=1)
-        every = evidence.number[None].astype(float)
+        score = class_score(sides(answer, own, k, units), "mcc")
+        every = score.number[None].astype(float)
         expected = [SCORES["mcc"](answer, said) for said in own]
-        np.testing.assert_allclose(evidence.scores(every)[0], expected)
+        np.testing.assert_allclose(score.resampled(np.arange(2), every)[0], expected)
     weights = np.random.default_rng(0).exponential(size=(1, 12))
     of_items = weights[0][np.arange(n) % 12]
     expected = [SCORES["mcc"](answer, said, sample_weight=of_items) for said in own]
-    np.testing.assert_allclose(evidence.scores(weights)[0], expected)
+    np.testing.assert_allclose(score.resampled(np.arange(2), weights)[0], expected)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from inference.of_scores import macro_test
+from inference.of_scores import as_cells, macro_test
 from sklearn.metrics import fbeta_score, precision_recall_fscore_support
 
 import probative as pv
@@ -30,6 +30,7 @@ from probative.inference.macro import (
 )
 from probative.inference.macro_comparison import (
     MacroDifferencePosterior,
+    MacroScore,
     macro_difference,
 )
 from probative.inference.units import dependence_of_score
@@ -59,7 +60,7 @@ def test_scores_equal_scikit_learn(labelled, metric):
     theirs = precision_recall_fscore_support(
         gold, a, labels=list("abcd"), average="macro", zero_division=0
     )
-    ours = macro_score(of_labels(gold, a, "abcd"), metric)
+    ours = macro_score(as_cells(of_labels(gold, a, "abcd")), metric)
     assert ours == pytest.approx(theirs[METRICS.index(metric)])
 
 
@@ -121,15 +122,16 @@ tables = hnp.arrays(
 @given(tables, st.sampled_from(("precision", "recall", "f1", "fbeta", "jaccard")), st.data())
 def test_limits_hold_the_estimate_within_0_and_1(cells, metric, data):
     counts = pv.Counts(*np.moveaxis(cells, -1, 0))
-    found = macro_interval(counts, metric, beta=2.0)
+    found = macro_interval(as_cells(counts), metric, beta=2.0)
     assert 0 <= found.low <= found.estimate <= found.high <= 1
     order = data.draw(st.permutations(range(cells.shape[1])))
-    permuted = macro_interval(pv.Counts(*np.moveaxis(cells[:, order], -1, 0)), metric, beta=2.0)
+    counts = as_cells(pv.Counts(*np.moveaxis(cells[:, order], -1, 0)))
+    permuted = macro_interval(counts, metric, beta=2.0)
     assert (permuted.low, permuted.high) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
 def test_one_unit_is_no_evidence():
-    one = pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]])
+    one = as_cells(pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]]))
     found = macro_interval(one)
     assert (found.low, found.high) == (0, 1)
     assert "one unit" in found.note
@@ -139,14 +141,14 @@ def test_one_unit_is_no_evidence():
 
 
 def test_nothing_there():
-    nothing = pv.Counts(*np.zeros((3, 4, 0)))
+    nothing = as_cells(pv.Counts(*np.zeros((3, 4, 0))))
     assert math.isnan(macro_score(nothing))
     assert "no labels" in macro_interval(nothing).note
     gap, _ = macro_difference(nothing, nothing)
     assert math.isnan(gap.estimate)
     assert (gap.low, gap.high) == (-1, 1)
     assert macro_test(nothing, nothing, rng=0).pvalue == 1
-    empty = macro_interval(pv.Counts(*np.zeros((3, 4, 2))))
+    empty = macro_interval(as_cells(pv.Counts(*np.zeros((3, 4, 2)))))
     assert (empty.estimate, empty.low, empty.high) == (0, 0, 1)
     assert "no items" in empty.note
 
@@ -157,7 +159,7 @@ def test_a_rare_label_shows_in_the_interval():
     rare = np.arange(303) >= 300
     tp = np.stack([found & ~rare, found & rare], axis=1)
     fn = np.stack([~found & ~rare, ~found & rare], axis=1)
-    one = macro_interval(pv.Counts(tp, np.zeros_like(tp), fn))
+    one = macro_interval(as_cells(pv.Counts(tp, np.zeros_like(tp), fn)))
     assert one.estimate == pytest.approx((2 * 270 / 570 + 1) / 2)
     assert one.low < 0.85  # the delta method: 0.967
 
@@ -204,7 +206,7 @@ def test_labels_at_once_are_as_one_by_one(metric):
 @pytest.mark.parametrize("metric", [*METRICS, "jaccard"])
 def test_swapping_mirrors_the_difference(labelled, metric):
     gold, a, b = labelled
-    counts = of_labels(gold, a, "abc"), of_labels(gold, b, "abc")
+    counts = [as_cells(of_labels(gold, said, "abc")) for said in (a, b)]
     there, posterior = macro_difference(*counts, metric)
     back, mirrored = macro_difference(*counts[::-1], metric)
     assert (back.estimate, back.low, back.high) == pytest.approx(
@@ -215,7 +217,7 @@ def test_swapping_mirrors_the_difference(labelled, metric):
 
 def test_probabilities_and_limits_come_from_one_distribution(labelled):
     gold, a, b = labelled
-    _, posterior = macro_difference(of_labels(gold, a, "abc"), of_labels(gold, b, "abc"))
+    _, posterior = macro_difference(*(as_cells(of_labels(gold, said, "abc")) for said in (a, b)))
     for level in (0.5, 0.9, 0.95, 0.99):
         low, high = posterior.interval(level)
         assert posterior.cdf(low) == pytest.approx((1 - level) / 2, abs=1e-6)
@@ -247,7 +249,8 @@ def test_own_labels_of_each_system():
     counts = pv.Counts(tp=[[3, 0], [2, 0]], fp=[[0, 0], [0, 0]], fn=[[1, 0], [1, 0]])
     other = pv.Counts(tp=[[3, 0], [2, 0]], fp=[[0, 1], [0, 2]], fn=[[1, 0], [1, 0]])
     masks = np.array([True, False]), np.array([True, True])
-    gap, _ = macro_difference(counts, other, labels=masks)
+    cells = as_cells(counts), as_cells(other)
+    gap = MacroScore(cells, np.array(masks)).difference(0, 1, 0.95)
     assert (gap.a, gap.b) == (pytest.approx(10 / 12), pytest.approx(5 / 12))
     test = macro_test(counts, other, labels=masks[0], own_labels=True, rng=0)
     assert test.statistic == pytest.approx(-5 / 12)
@@ -332,17 +335,15 @@ def test_the_null_distribution_is_that_of_the_p_value(labelled):
 def test_wrong_shapes():
     one = pv.Counts(tp=[[1, 2]], fp=[[1, 2]], fn=[[1, 2]])
     with pytest.raises(InputError, match="expected one row per unit, one column per label"):
-        macro_score(pv.Counts(1, 2, 3))
-    with pytest.raises(InputError, match="b: shape"):
-        macro_test(one, pv.Counts(tp=[[1]], fp=[[1]], fn=[[1]]))
+        as_cells(pv.Counts(1, 2, 3))
     with pytest.raises(InputError, match="metric: unknown 'f2'"):
-        macro_interval(one, "f2")
+        macro_interval(as_cells(one), "f2")
     with pytest.raises(InputError, match="n_resamples: 0 is not a whole number"):
         macro_test(one, one, n_resamples=0)
 
 
 def test_fbeta_average_equals_scikit_learn(labelled):
     gold, a, _ = labelled
-    found = macro_interval(of_labels(gold, a, "abc"), "fbeta", beta=2.0)
+    found = macro_interval(as_cells(of_labels(gold, a, "abc")), "fbeta", beta=2.0)
     assert found.estimate == pytest.approx(fbeta_score(gold, a, beta=2, average="macro"))
     assert found.low < found.estimate < found.high

@@ -363,7 +363,7 @@ def test_units_and_missing_negatives():
     assert by_unit.p_h0 > pv.bayes_test(units.total(), metric="recall").p_h0  # fewer than items
     with pytest.raises(pv.InputError, match="accuracy needs"):
         pv.bayes_test(units, metric="accuracy")
-    with pytest.raises(pv.InputError, match="npv needs case 7"):
+    with pytest.raises(pv.InputError, match="npv needs tn"):
         PairedPosterior(units, "npv")
 
 

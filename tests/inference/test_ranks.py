@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inference.of_scores import evidence_of_counts
 from scipy import optimize, special, stats
 
 import probative as pv
@@ -240,7 +238,7 @@ def pair_tests(systems, metric="f1", *, seed=0, n_jobs=1, report=None):
     """Test all pairs of systems."""
     how = {"level": 0.95, "adjust": "holm", "tested": None}
     score = PooledScore.of_counts(systems, metric)
-    return SimpleNamespace(**score.test_all(seed=seed, n_jobs=n_jobs, report=report, **how))
+    return score.test_all(seed=seed, n_jobs=n_jobs, report=report, **how)
 
 
 @pytest.mark.parametrize("metric", ["f1", "precision", "recall", "jaccard"])
@@ -438,9 +436,9 @@ def test_units_of_one_kind_weigh_as_much_as_one_by_one():
 # all together
 
 
-def board_of(systems, n_draws=20_000, **how):
-    evidence = evidence_of_counts(systems, n_jobs=1, **how)
-    return leaderboard(evidence, n_normal=n_draws, n_bootstrap=n_draws)
+def board_of(systems, metric="f1", n_draws=20_000, **how):
+    score = PooledScore.of_counts(systems, metric)
+    return leaderboard(score, n_jobs=1, n_normal=n_draws, n_bootstrap=n_draws, **how)
 
 
 @given(st.integers(1, 6), st.integers(2, 12), seeds)
@@ -479,7 +477,7 @@ def test_copies_tie_and_share_the_first_place():
         assert board.p_best[a] == board.p_best[b]
         assert board.expected_rank[a] == board.expected_rank[b]
     assert board.p_best.sum() == pytest.approx(1)
-    alone = leaderboard(evidence_of_counts([one, other]))
+    alone = leaderboard(PooledScore.of_counts([one, other]))
     assert 3 * board.p_best[copies[0]] == pytest.approx(alone.p_best[alone.order == 0][0], abs=0.02)
 
 
@@ -553,8 +551,8 @@ def test_ten_units_decide_little():
 
 
 def test_the_whole_board_is_the_same_with_the_same_seed():
-    evidence = evidence_of_counts(draw_systems(5, 50, 7))
-    a, b = (leaderboard(evidence, rng=np.random.default_rng(3)) for _ in range(2))
+    score = PooledScore.of_counts(draw_systems(5, 50, 7))
+    a, b = (leaderboard(score, rng=np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(a.p_best, b.p_best)
     assert a.quantile == b.quantile
 

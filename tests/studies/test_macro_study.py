@@ -18,7 +18,7 @@ def test_large_samples_have_the_scores_of_the_population(name):
     generator = np.random.default_rng(1)
     draws = [MACRO_CONDITIONS[name].draw(generator) for _ in range(200)]
     for side in ("a", "b"):
-        tables = [getattr(draw, side).by_label() for draw in draws]
+        tables = [getattr(draw, side).by_label for draw in draws]
         tp, fp, fn = (
             sum(np.asarray(getattr(t, kind)) for t in tables) for kind in ("tp", "fp", "fn")
         )

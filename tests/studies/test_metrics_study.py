@@ -96,4 +96,4 @@ def test_a_class_of_a_unit_is_one_cell():
     cells = cells_of_items(items)
     assert len({*zip(cells.unit.tolist(), cells.label.tolist(), strict=True)}) == len(cells.unit)
     right = np.bincount(items.answer, items.said == items.answer)
-    np.testing.assert_array_equal(cells.by_label().tp, right)
+    np.testing.assert_array_equal(cells.by_label.tp, right)

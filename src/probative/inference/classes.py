@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import Array, one_of, open_probability
+from probative._validation import Array, open_probability
 from probative.inference.differences import mover
 from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
@@ -24,7 +24,7 @@ from probative.inference.units import (
     effective_units,
     student_quantile,
 )
-from probative.metrics import OF_TABLES, score_of_margins, score_of_table, slopes_of_table, span
+from probative.metrics import score_of_margins, score_of_table, slopes_of_table, span
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
@@ -167,9 +167,6 @@ class ClassScore(SampledScore):
     by: str = "item"
 
     approximate = "score of the whole confusion table"
-
-    def __post_init__(self) -> None:
-        one_of("metric", self.metric, OF_TABLES)
 
     @property
     def most(self) -> float:

@@ -29,6 +29,7 @@ from probative.inference.units import (
     contributions,
     correlation,
     dependence_of_difference,
+    kinds_of,
     variance_of_difference,
 )
 from probative.metrics import METRICS, TABLE, Composite, score, span
@@ -288,13 +289,10 @@ def _sufficient_statistics(
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
     entry = TABLE[metric]
     if isinstance(entry, Composite):
-        grouped, width = paired.grouped(), 7 + paired.has_negatives
-        rows = PairedCounts((grouped.cases if paired.has_units else np.eye(8))[:, :width])
-        number = grouped.multiplicity if paired.has_units else paired.cases
-        number = np.ones(len(rows.cases)) if number is None else number[: len(rows.cases)]
-        cells = [part for side in (rows.a, rows.b) for part in entry.cells(side)]
-        kept = np.asarray(number) > 0
-        return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
+        kinds, number = kinds_of(paired.grouped())
+        cells = [part for side in (kinds.a, kinds.b) for part in entry.cells(side)]
+        kept = number > 0
+        return np.stack(cells, axis=-1)[kept], number[kept].astype(np.int64)
     (a, b), number = contributions(paired.grouped(), metric, beta=beta)
     return np.stack([*a, *b], axis=-1), number.astype(np.int64)
 

@@ -12,6 +12,7 @@ from scipy import special
 from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
+from probative.inference.posterior.log_odds import stirling_rest
 from probative.inference.sampled import sequential_pvalue, symmetric_histogram
 from probative.inference.score_differences import score_difference
 from probative.inference.walks import (
@@ -47,33 +48,15 @@ def half_binomial(k: NDArray[np.int64], n: int) -> NDArray[np.float64]:
     """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail."""
     # Loader's form: deviance and Stirling errors; unlike differences of log-gammas, nothing
     # cancels.
-    inner = k[(k > 0) & (k < n)]
+    inner, total = k[(k > 0) & (k < n)].astype(np.float64), np.array([max(n, 1.0)])
     y = (2 * inner - n) / n
     deviance = n * (y * np.arctanh(y) + 0.5 * np.log1p(-y * y))
-    error = _stirling_error(np.array([n])) - _stirling_error(inner) - _stirling_error(n - inner)
+    error = stirling_rest(total) - stirling_rest(inner) - stirling_rest(n - inner)
     probability = np.full(len(k), 0.5**n if n < 1074 else 0.0)
     probability[(k > 0) & (k < n)] = np.exp(error - deviance) * np.sqrt(
-        n / (2 * np.pi * inner * (n - inner.astype(np.float64)))
+        n / (2 * np.pi * inner * (n - inner))
     )
     return probability
-
-
-def _stirling_error(n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the error of Stirling's formula, log n! - log(sqrt(2πn)·(n/e)^n), for n >= 1."""
-    small = np.minimum(n, _EXACT_ERRORS.size - 1)
-    large = np.maximum(n, _EXACT_ERRORS.size).astype(np.float64)
-    r = 1 / (large * large)
-    series = (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))) / large
-    return np.where(n < _EXACT_ERRORS.size, _EXACT_ERRORS[small], series)
-
-
-_EXACT_ERRORS = np.array(
-    [0.0]
-    + [
-        math.log(math.factorial(n)) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
-        for n in range(1, 20)
-    ]
-)
 
 
 # --- Randomisation test by unit: an exact tail probability of a lattice walk

@@ -50,13 +50,6 @@ def clopper_pearson(x: Any, n: Any, tail: float) -> tuple[Any, Any]:
     return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)
 
 
-def _wald_of_share(x: Any, n: Any, z: float) -> tuple[Any, Any]:
-    """Add and subtract z standard errors; may leave [0, 1] or have no width at all."""
-    share = x / n
-    reach = z * np.sqrt(share * (1 - share) / n)
-    return share - reach, share + reach
-
-
 def wilson(x: Any, n: Any, z: Any) -> tuple[Any, Any]:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
     misses, share = n - x, x / n
@@ -398,18 +391,21 @@ def _limits_by_method(
         return _of_composite(counts, entry, method, reach)
     if method == "logit":
         return _logit(counts, entry, beta, z)
-    if methods_for(metric, beta) == _PROPORTION_METHODS:
-        x, n = ratio(counts, metric)
-        return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, entry, beta, z)
     share = entry.share(beta**2)
-    assert share is not None  # noqa: S101  # other methods are those of F1
+    assert share is not None  # noqa: S101  # other methods are those of proportions and F1
     right, items = share.proportion(counts)
     if method == "wilson-direct":
         return _wilson_direct(right, items, z)
-    low, high = _of_proportion(right, items, method, reach)
-    return share.score(low), share.score(high)
+    if method == "clopper-pearson":
+        ends = clopper_pearson(right, items, reach.tail)
+    elif method == "jeffreys":
+        ends = _jeffreys(right, items, reach.tail)
+    else:
+        ends = wilson(right, items, z)
+    low, high = map(share.score, ends)
+    return low, high
 
 
 def _of_composite(counts: Counts, entry: Composite, method: str, reach: _Reach) -> tuple[Any, Any]:
@@ -503,17 +499,8 @@ def _of_posterior(
     return density.ppf(tail), density.isf(tail)
 
 
-def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any]:
-    if method == "clopper-pearson":
-        return clopper_pearson(x, n, reach.tail)
-    if method == "jeffreys":
-        return _jeffreys(x, n, reach.tail)
-    form = _wald_of_share if method == "wald" else wilson
-    return form(x, n, reach.z)
-
-
 def _wald(counts: Counts, entry: Metric, beta: float, z: float) -> tuple[Any, Any]:
-    """Return the score plus and minus z standard errors by the multinomial delta method."""
+    """Add and subtract z standard errors (delta method); may leave [0, 1] or have no width."""
     top, bottom = ratio(counts, entry.name, beta=beta)
     value = top / bottom
     above, below = entry.forms(beta**2)

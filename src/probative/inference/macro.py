@@ -293,7 +293,7 @@ def label_dependence(
     cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[Array, Array, Array]:
     """Return design effect, divisor and degrees of freedom of the score of each label."""
-    tables, (item_x, item_y) = _kinds_of_items(cells.by_label(), metric, beta)
+    tables, (item_x, item_y) = _kinds_of_items(cells.by_label, metric, beta)
     cells, number, _ = cells.kinds
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
     total_x, total_y = cells.sum_by_label(number * x), cells.sum_by_label(number * y)
@@ -326,7 +326,7 @@ def is_at_once(metric: str) -> bool:
 
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
     """Return the clustered intervals of every label, as arrays, for a metric that `is_at_once`."""
-    tables = cells.by_label()
+    tables = cells.by_label
     effect, divisor, freedom = label_dependence(cells, metric)
     share = TABLE[metric].share()
     assert share is not None  # noqa: S101  # as `is_at_once` says
@@ -343,8 +343,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
 
 def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
     """Return the number of items of each kind per table, and what an item adds to x and y."""
-    parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
-    columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
+    columns = np.stack([np.atleast_1d(cell) for cell in tables._cells()], axis=-1)
     kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
     return columns.astype(np.float64), kinds
 
@@ -355,21 +354,20 @@ _NO_ITEMS = "undefined: there are no items"
 _HALF = 0.5  # of an item of each kind, added so that no variance is thought to be 0
 
 
-def macro_score(counts: Counts | LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
+def macro_score(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
     """Return the mean of a score over labels."""
     one_of("metric", metric, METRICS)
-    cells = as_cells(counts)
     if not cells.n_labels:
         return math.nan
-    return float(np.mean(score(cells.by_label(), metric, beta=beta, zero_division=0)))
+    return float(np.mean(score(cells.by_label, metric, beta=beta, zero_division=0)))
 
 
 def macro_interval(
-    counts: Counts | LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
+    cells: LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
 ) -> Interval:
     """Return the interval of a macro average, from labels that share their prior."""
     level = open_probability("level", level)
-    evidence = macro_evidence(as_cells(counts), metric, beta=beta)
+    evidence = macro_evidence(cells, metric, beta=beta)
     return evidence.interval(f"macro_{metric}", level)
 
 
@@ -410,17 +408,12 @@ def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0)
     if freedom == 0:
         nothing = _NO_ITEMS if not np.any(cells.counts.nu) else ONE_UNIT
         return MacroEvidence(estimate, None, 0.0, nothing)
-    right, items = _proportions_of(cells.by_label(), metric, beta)
+    right, items = _proportions_of(cells.by_label, metric, beta)
     divisor = _divisors(cells, metric, beta)
     share = _share(metric, beta)
     f1 = share is not None and share.factor == 2
     posterior = macro_posterior(right / divisor, items / divisor, f1=f1)
     return MacroEvidence(estimate, posterior, freedom)
-
-
-def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
-    """Return counts by unit and label, from a full table, too."""
-    return counts if isinstance(counts, LabelCounts) else LabelCounts.from_table(counts)
 
 
 def degrees_of_freedom(*systems: LabelCounts) -> float:
@@ -483,7 +476,7 @@ def shifts(
     """Return how far every cell, and an item of every kind and label, moves the mean of labels."""
     # `sums`: numerator and denominator of every label's score, by default the system's own;
     # `added`: what an item of each kind would add to them, of which half a one is added already
-    totals = cells.by_label()
+    totals = cells.by_label
     sums = ratio(totals, metric, beta=beta) if sums is None else sums
     added = _kinds_of_items(totals, metric, beta)[1] if added is None else added
     top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))

@@ -34,7 +34,7 @@ from probative.inference.posterior.student import StudentPosterior
 from probative.inference.runs import MOST_RUNS_COUNTED, Runs, permutation_pvalue
 from probative.inference.sampled import SampledExchange, kinds_of, levels_at, sampled_tests
 from probative.inference.score_differences import ScoreDifference
-from probative.inference.scores import RatioScore, pair_tests
+from probative.inference.scores import PairTests, RatioScore, pair_tests
 from probative.inference.units import (
     ONE_UNIT,
     effective_units,
@@ -227,12 +227,6 @@ class MeanScore(RatioScore):
         there = np.any(self.y > 0, axis=0)
         return self.x[:, there], self.y[:, there], np.ones(there.sum(), dtype=np.int64)
 
-    @cached_property
-    def estimates(self) -> Array:
-        """Return the mean of every system."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.x.sum(axis=1) / self.y.sum(axis=1))
-
     @property
     def observed_units(self) -> int:
         """Return the number of units, with those without items."""
@@ -417,7 +411,7 @@ class MeanScore(RatioScore):
         note = _BRACKETED.format(line.low, line.high)
         return replace(test, pvalue_low=line.low, pvalue_high=line.high, note=note)
 
-    def test_all(self, **how: Any) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> PairTests:
         """Test all pairs, in several processes where there are many."""
         return pair_tests(
             self.kinds, self._pvalues, lambda i, j: self.exchange(i, j).extreme, **how
@@ -593,14 +587,14 @@ class JudgedScore(MeanScore):
         """Return what the judge alone would have shown."""
         return f"corrected by {int(self.labelled[0].sum()):,} human labels; {test.note}"
 
-    def test_all(self, **how: Any) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> PairTests:
         """Test all pairs by Student's distribution."""
         pvalues, tested = np.ones((len(self.x), len(self.x))), how.get("tested")
         for i, j in combinations(range(len(self.x)), 2):
             pvalues[i, j] = pvalues[j, i] = self.unit_test(i, j).pvalue
             if tested is not None:
                 tested[i, j] = pvalues[i, j], 0
-        return {"pvalues": pvalues, "sampled": 0, "unclear": 0}
+        return PairTests(pvalues, 0)
 
     def runs(self, places: Sequence[int]) -> Runs:
         """Return the corrected mean of each run, and what every unit adds to it."""

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from probative._validation import one_number, one_of, open_probability, positive, whole_number
-from probative.counts import PairedCounts, paired_of
+from probative._validation import one_number, open_probability, positive, whole_number
 from probative.errors import ONE_POINT, InputError
 from probative.inference.intervals import normal_quantile
 from probative.inference.runs import add_squares
 from probative.inference.units import contributions, student_quantile
-from probative.metrics import METRICS, TABLE, score, span
 from probative.results.plans import Plan
 from probative.results.runs import RunsPlan, RunsSurface, VarianceParts
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative.counts import PairedCounts
     from probative.results import Comparison
 
 
@@ -33,17 +32,6 @@ _SYSTEMS_NEVER_DIFFER = "the systems never differ in the pilot, so their variati
 _PILOT_OF_ONE_UNIT = "the pilot is one unit, so the variation between units is unknown"
 UNDEFINED = "the denominator of a score is 0 in the pilot"
 _TOO_FEW_UNITS_TO_REJECT = "with so few units the exact test cannot reject, whatever it sees"
-
-
-def plan(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, **wanted: Any) -> Plan:
-    """Compute sample size, power or smallest detectable difference from the cases of a pilot."""
-    paired_of("paired", paired)
-    one_of("metric", metric, METRICS)
-    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
-    table = paired.total()
-    observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
-    pilot = Pilot.of(paired, metric, beta)
-    return plan_from_pilot(pilot, metric, float(observed), most=span(metric), **wanted)
 
 
 def plan_from_pilot(

@@ -33,10 +33,10 @@ from probative.inference.posterior.student import ClusteredPosterior, posterior_
 from probative.inference.runs import Runs, Spread
 from probative.inference.sampled import kinds_of
 from probative.inference.score_differences import difference_of_totals
-from probative.inference.scores import RatioScore, pair_tests
+from probative.inference.scores import PairTests, RatioScore, pair_tests
 from probative.inference.units import jackknife_covariance, pair_errors, student_quantile
 from probative.inference.walks import TooLargeError, walk_of_credits
-from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
+from probative.metrics import COMPOSITES, contributions, ratio, score, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,16 +104,15 @@ class UnitTable:
     by_item: bool = False  # True if every unit is a single item
 
     @classmethod
-    def of_counts(cls, systems: Sequence[Counts], *, by_item: bool = False) -> UnitTable:
+    def of_counts(cls, systems: Sequence[Counts]) -> UnitTable:
         """Return the table from the counts of every system on the same units."""
         first = systems[0]
-        columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
-        whole = [_whole(np.stack([np.atleast_1d(part) for part in cells])) for cells in columns]
+        whole = [_whole(np.stack([np.atleast_1d(cell) for cell in c._cells()])) for c in systems]
         tp, fp = (np.stack([cells[row] for cells in whole]) for row in (0, 1))
         negatives = None if first.tn is None else whole[0][1] + whole[0][3]
         positives = whole[0][0] + whole[0][2]
         number = np.ones(tp.shape[1], dtype=np.int64)
-        return cls(tp, fp, positives, negatives, number, by_item)
+        return cls(tp, fp, positives, negatives, number)
 
     def grouped(self) -> UnitTable:
         """Return the table with equal units merged, in order of first appearance."""
@@ -143,8 +142,6 @@ class UnitTable:
 
     def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
         """Return the contribution of every kind of unit to numerator and denominator, by system."""
-        if metric in NEEDS_TN and self.negatives is None:
-            raise InputError(f"metric: {metric} needs tn, and these counts have none")
         if metric in COMPOSITES:
             rows, totals = self.counts(), self.totals(self.number)
             tables = zip(rows, totals, strict=True)
@@ -297,13 +294,6 @@ class PooledScore(RatioScore):
         x, y, there = self._contributions
         return x[:, there], y[:, there], self.units.number[there]
 
-    @cached_property
-    def estimates(self) -> Array:
-        """Return the score of every system."""
-        x, y, number = self.parts
-        with np.errstate(invalid="ignore"):
-            return np.asarray((x @ number) / (y @ number))
-
     @property
     def observed_units(self) -> int:
         """Return the number of units."""
@@ -415,7 +405,7 @@ class PooledScore(RatioScore):
             table_of=None,
         )
 
-    def test_all(self, **how: Any) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> PairTests:
         """Test all pairs exactly, in several processes where there are many."""
         units, metric, beta = self.units, self.scored, self.beta
 
@@ -427,19 +417,21 @@ class PooledScore(RatioScore):
         # how many pairs the exchange test alone would overstate, and the ratio of the items that
         # the two systems of such a pair return, at most
         known, (x, y, number) = np.flatnonzero(self.judged), self.parts
-        errors = pair_errors(jackknife_covariance(self.moves[known], number))
-        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
-        p_unit = student_pvalue(gaps, errors, self.freedoms(known.tolist()))
-        returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
+        gaps, errors, freedom = self._all_gaps(known)
+        p_unit = student_pvalue(gaps, errors, freedom)
+        given = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             excess = errors / exchange_errors(x[known], y[known], number)
-            amounts = np.divide.outer(returned, returned)
-        pairs = np.triu(overstating(excess, found["pvalues"][np.ix_(known, known)], p_unit))
-        amounts = np.fmax(amounts, amounts.T)[pairs]
-        return found | {
-            "overstated": int(np.count_nonzero(pairs)),
-            "returned": float(np.max(amounts, initial=1.0)),
-        }
+            amounts = np.divide.outer(given, given)
+        pairs = np.triu(overstating(excess, found.pvalues[np.ix_(known, known)], p_unit))
+        returned = float(np.max(np.fmax(amounts, amounts.T)[pairs], initial=1.0))
+        return replace(found, overstated=int(np.count_nonzero(pairs)), returned=returned)
+
+    def _all_gaps(self, known: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+        """Return the differences of all pairs, their standard errors and degrees of freedom."""
+        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        errors = pair_errors(jackknife_covariance(self.moves[known], self.number))
+        return gaps, errors, self.freedoms(known.tolist())
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units."""
@@ -454,11 +446,8 @@ class PooledScore(RatioScore):
         self, known: NDArray[np.intp], *_: Any
     ) -> Callable[[float], tuple[Array, Array]]:
         """Return the intervals of all differences, from the standard errors of all pairs."""
-        moved = self.moves[known]
-        errors = pair_errors(jackknife_covariance(moved, self.number))
-        freedom = self.freedoms(known.tolist())
-        disputed = dispute(moved, self.number)
-        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        gaps, errors, freedom = self._all_gaps(known)
+        disputed = dispute(self.moves[known], self.number)
         kind = self.kinds[known]
 
         def limits(quantile: float) -> tuple[Array, Array]:

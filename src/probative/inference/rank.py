@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.scores import KnownLimits, KnownTests, Score
+    from probative.inference.scores import KnownLimits, KnownTests, PairTests, Score
 
 
 # --- Ranks, tiers and who is best, from the decided pairs and from draws over the units
@@ -223,30 +223,6 @@ ADJUSTMENTS = ("holm", "shaffer")
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Evidence about the scores of several systems, before they are ranked."""
-
-    estimates: Array  # NaN where a score is undefined
-    judged: Mask  # systems with a score that rests on two units or more
-    identical: Mask  # pairs that no unit tells apart
-    pvalues: Array  # of all pairs, two-sided
-    sampled: int  # how many of these were sampled
-    covariance: Array  # of the scores of the judged systems
-    limits: Callable[[float], tuple[Array, Array]]  # of differences, row minus column
-    scores: Callable[[Array], Array]  # of the judged systems, from weights of the kinds of units
-    number: NDArray[np.int64]  # of units of each kind
-    unclear: int = 0  # sampled pairs of which it is not clear what all exchanges would decide
-    draws: tuple[int, int] = (0, 0)  # fewest and most exchanges of a pair
-    most: float = 1.0  # by how much two scores can differ
-    approximate: str | None = None  # what the scores are, if nothing about them is exact
-    unit_pvalues: Array | None = None  # Student's, of judged systems; None: `pvalues` decide
-    # pairs whose evidence the exchange test alone would overstate, and how many times as many
-    # items as the other one system of such a pair returns, at most
-    overstated: int = 0
-    returned: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
 class Leaderboard:
     """Systems in order, best first, and what is known of each and of every pair."""
 
@@ -266,91 +242,70 @@ class Leaderboard:
     p_adjusted: Array
     decided: Mask
     p_ahead: Array
-    identical: Mask
+    identical: Mask  # pairs that no unit tells apart
     quantile: float
+    tests: PairTests  # as the systems were given
 
 
 def leaderboard(
-    evidence: Evidence,
+    score: Score,
     *,
     level: float = 0.95,
     adjust: str = "holm",
+    seed: int = 0,
     rng: np.random.Generator | None = None,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
+    limited: KnownLimits | None = None,
     n_normal: int = N_NORMAL,
     n_bootstrap: int = N_BOOTSTRAP,
 ) -> Leaderboard:
-    """Put systems in order, and say how sure that is."""
+    """Put systems in order by any kind of score, and say how sure that is."""
+    # `seed` is for the tests, `rng` for the draws of the scores
     generator = np.random.default_rng(0) if rng is None else rng
-    estimates, judged = evidence.estimates, evidence.judged
+    tests = score.test_all(
+        level=level, adjust=adjust, seed=seed, n_jobs=n_jobs, report=report, tested=tested
+    )
+    estimates, kind = score.estimates, score.kinds
     k = len(estimates)
     # undefined scores last; equal ones in the order given
     order = np.lexsort((np.arange(k), -np.where(np.isnan(estimates), -np.inf, estimates)))
-    known = np.flatnonzero(judged)
+    known = np.flatnonzero(score.judged)
     pairs = np.ix_(known, known)
+    there = score.there(known.tolist()) if len(known) else np.zeros(len(score.number), dtype=bool)
+    covariance = jackknife_covariance(score.moves[known][:, there], score.number[there])
 
-    pvalue, p_unit, p_adjusted = evidence.pvalues.copy(), *np.full((2, k, k), np.nan)
-    pvalue[np.isnan(np.add.outer(estimates, estimates))] = np.nan
-    if evidence.unit_pvalues is not None:
-        p_unit[pairs] = evidence.unit_pvalues
+    with np.errstate(invalid="ignore"):
+        difference = np.subtract.outer(estimates, estimates)
+    pvalue, p_unit, p_adjusted = tests.pvalues.copy(), *np.full((2, k, k), np.nan)
+    pvalue[np.isnan(difference)] = np.nan
+    freedom = score.freedoms(known.tolist())
+    p_unit[pairs] = student_pvalue(difference[pairs], pair_errors(covariance), freedom)
     upper = np.triu_indices(len(known), 1)
     adjusted = np.ones((len(known), len(known)))
     adjusted[upper] = adjust_pvalues(decision_pvalue(pvalue, p_unit)[pairs][upper], adjust)
     p_adjusted[pairs] = np.minimum(adjusted, adjusted.T)
     with np.errstate(invalid="ignore"):
-        difference = np.subtract.outer(estimates, estimates)
         decided = p_adjusted <= (1 - level) * (1 + 1e-12)
         better = decided & (difference > 0)
 
-    low, high = np.full((k, k), -evidence.most), np.full((k, k), evidence.most)
-    quantile = simultaneous_quantile(evidence.covariance, level, generator, n_normal)
+    low, high = np.full((k, k), -score.most), np.full((k, k), score.most)
+    quantile = simultaneous_quantile(covariance, level, generator, n_normal)
     reach = float(special.ndtri((1 + level) / 2)) if np.isnan(quantile) else quantile
-    low[pairs], high[pairs] = evidence.limits(reach)
+    low[pairs], high[pairs] = score.simultaneous(known, limited, n_jobs)(reach)
 
     best, expected, ahead = np.full(k, np.nan), np.full(k, np.nan), np.full((k, k), np.nan)
     if len(known) and n_bootstrap:
+        number = np.asarray(score.number, dtype=np.int64)
         best[known], expected[known], ahead[pairs] = best_and_mean_rank(
-            evidence.scores, evidence.number, generator, n_bootstrap, evidence.covariance
+            partial(score.resampled, known), number, generator, n_bootstrap, covariance
         )
 
     places = np.ix_(order, order)
     better, decided = better[places], (better | better.T)[places]
     ranks = *rank_sets(better), tiers(better), tie_letters(decided), best[order], expected[order]
     tables = (own[places] for own in (difference, low, high, pvalue, p_unit, p_adjusted))
-    found: Any = (*tables, decided, ahead[places], evidence.identical[places], quantile)
+    identical = (kind[:, None] == kind)[places]
+    found: Any = (*tables, decided, ahead[places], identical, quantile, tests)
     return Leaderboard(order, *ranks, *found)
-
-
-def evidence_of(
-    score: Score,
-    *,
-    level: float = 0.95,
-    adjust: str = "holm",
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    report: Callable[[int, int], None] | None = None,
-    tested: KnownTests | None = None,
-    limited: KnownLimits | None = None,
-) -> Evidence:
-    """Collect the evidence for a ranking, for any kind of score."""
-    tests = score.test_all(
-        level=level, adjust=adjust, seed=seed, n_jobs=n_jobs, report=report, tested=tested
-    )
-    judged, estimates, kind = score.judged, score.estimates, score.kinds
-    known = np.flatnonzero(judged)
-    there = score.there(known.tolist()) if len(known) else np.zeros(len(score.number), dtype=bool)
-    covariance = jackknife_covariance(score.moves[known][:, there], score.number[there])
-    gaps = np.subtract.outer(estimates[known], estimates[known])
-    freedom = score.freedoms(known.tolist())
-    return Evidence(
-        estimates=estimates,
-        judged=judged,
-        identical=kind[:, None] == kind,
-        **tests,
-        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
-        covariance=covariance,
-        limits=score.simultaneous(known, limited, n_jobs),
-        scores=partial(score.resampled, known),
-        number=np.asarray(score.number, dtype=np.int64),
-        most=score.most,
-        approximate=score.approximate,
-    )

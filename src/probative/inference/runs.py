@@ -456,8 +456,7 @@ def score_repeats(
     answers = np.bincount(sample, minlength=n).astype(np.float64)
     most = int(answers.max())
     # the mean of a sample times the largest number of answers: whole counts if all have as many
-    names = ("tp", "fp", "fn", "tn")[: 3 if rows.tn is None else 4]
-    sums = [np.bincount(sample, getattr(rows, name), minlength=n) for name in names]
+    sums = [np.bincount(sample, cell, minlength=n) for cell in rows._cells()]
     by_sample = Counts(*(total * (most / answers) for total in sums))
     limits = interval(by_sample, metric, level=level, beta=beta, clustered=True)
     share = _share_of_answers(rows, sample, answers, by_sample / most, metric, beta)

@@ -104,7 +104,6 @@ def sequential_pvalues(
     known: Mapping[int, Known] | None = None,
     n_resamples: int | None = None,
     most: int = MOST,
-    error: float = ERROR,
     rng: RNG | None = None,
     n_jobs: int | None = 1,
     report: Callable[[int, int], None] | None = None,
@@ -114,7 +113,7 @@ def sequential_pvalues(
     # many draws are at least as extreme as the data, for each; calls may come from several threads.
     # P-values are compared with the levels adjusted by `adjust`, and unadjusted, too, if `plain`.
     # `known` holds p-values by test with their numbers of draws (0: exact), from which drawing goes
-    # on. `error` is that of all tests together. The result depends on `rng`, not on `n_jobs`.
+    # on. `ERROR` is that of all tests together. The result depends on `rng`, not on `n_jobs`.
     levels = tuple(levels)
     seed = int(random_generator(rng).integers(2**63))
     planned = [n_resamples] if n_resamples is not None else looks(most)
@@ -129,7 +128,7 @@ def sequential_pvalues(
 
     def limit(tests: Numbers) -> Mask:
         """Update the intervals of some tests; return by level and test if both decisions may be."""
-        each = error / (len(planned) * max(1, n_tests))
+        each = ERROR / (len(planned) * max(1, n_tests))
         low[tests], high[tests] = clopper_pearson(extreme[tests], draws[tests], each / 2)
         sides = [(low, high)] if plain or adjust is None else []
         if adjust is not None:
@@ -262,7 +261,6 @@ class _UnitFlips:
     # `table` is sparse: one row per sum, one column per kind of unit
 
     def __init__(self, table: Any, number: NDArray[np.int64]):
-        self.n_sums = table.shape[0]
         many = number >= _FEWEST_UNITS_FOR_BINOMIAL
         self._many = number[many]
         few = number[~many]

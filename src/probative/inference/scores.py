@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -60,6 +61,20 @@ if TYPE_CHECKING:
 
 _NO_VARIANCE = 1e-20  # a smaller variance of a difference is a rounding error of 0
 _FEWEST_INTERVALS_FOR_PROCESSES = 20  # with fewer, starting processes costs more than it saves
+
+
+@dataclass(frozen=True, eq=False)
+class PairTests:
+    """The exchange tests of all pairs of systems."""
+
+    pvalues: Array  # two-sided
+    sampled: int  # how many of these were sampled
+    unclear: int = 0  # sampled pairs of which it is not clear what all exchanges would decide
+    draws: tuple[int, int] = (0, 0)  # fewest and most exchanges of a pair
+    # pairs whose evidence the exchange test alone would overstate, and how many times as many
+    # items as the other one system of such a pair returns, at most
+    overstated: int = 0
+    returned: float = 1.0
 
 
 class PairScore(ABC):
@@ -154,8 +169,8 @@ class Score(PairScore):
         """Return the score of systems whose runs are the systems at these places, added up."""
 
     @abstractmethod
-    def test_all(self, *, tested: KnownTests | None, **how: Any) -> dict[str, Any]:
-        """Test all pairs; return pvalues, sampled, unclear and draws as fields of `Evidence`."""
+    def test_all(self, *, tested: KnownTests | None, **how: Any) -> PairTests:
+        """Test all pairs of systems."""
         # `tested` holds known results by pair, and new ones are added to it; `how`: level, adjust,
         # seed, n_jobs and report, as for `pair_tests`
 
@@ -278,6 +293,13 @@ class RatioScore(Score):
         return self.parts[1]
 
     @cached_property
+    def estimates(self) -> Array:
+        """Return the score of every system."""
+        x, y, number = self.parts
+        with np.errstate(invalid="ignore"):
+            return np.asarray((x @ number) / (y @ number))
+
+    @cached_property
     def moves(self) -> Array:
         """Return what leaving out a unit changes."""
         return leave_one_out(*self.parts)
@@ -309,7 +331,7 @@ class SampledScore(Score):
         exchanges = [self.exchange(i, j, keep=null) for i, j in pairs]
         return sampled_tests(exchanges, self.metric, by=self.by, levels=levels_at(level), **how)
 
-    def test_all(self, *, tested: KnownTests | None, **how: Any) -> dict[str, Any]:
+    def test_all(self, *, tested: KnownTests | None, **how: Any) -> PairTests:
         """Test all pairs from the same exchanges, one by one where few are open."""
         kind, tested = self.kinds, {} if tested is None else tested
         pairs = list(combinations(range(len(kind)), 2))
@@ -321,12 +343,10 @@ class SampledScore(Score):
             pvalues[i, j] = pvalues[j, i] = own.pvalue
             if (i, j) not in same:
                 tested[i, j] = own.pvalue, own.draws
-        return {
-            "pvalues": pvalues,
-            "sampled": len(pairs),
-            "unclear": sum(not own.clear for own in found),
-            "draws": (min(draws, default=0), max(draws, default=0)),
-        }
+        unclear = sum(not own.clear for own in found)
+        return PairTests(
+            pvalues, len(pairs), unclear, (min(draws, default=0), max(draws, default=0))
+        )
 
     def test_pairs(
         self,
@@ -374,8 +394,8 @@ def pair_tests(
     n_jobs: int | None,
     report: Callable[[int, int], None] | None,
     tested: KnownTests | None,
-) -> dict[str, Any]:
-    """Test every pair of systems exactly; return pvalues, sampled and unclear."""
+) -> PairTests:
+    """Test every pair of systems exactly, or by sampling where that does not fit into memory."""
     # `exact` returns p-values, None if an exact test does not fit into memory; then exchanges are
     # drawn by `draw` until the adjusted p-value is clear of the level. Only the first system of
     # each kind is tested, but the adjustment is for all pairs, including equal systems.
@@ -414,8 +434,5 @@ def pair_tests(
     pvalues = np.ones((len(kind), len(kind)))
     for i, j in distinct:
         pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
-    return {
-        "pvalues": pvalues[np.ix_(places, places)],
-        "sampled": sum(tested[pair][1] > 0 for pair in distinct),
-        "unclear": unclear,
-    }
+    number = sum(tested[pair][1] > 0 for pair in distinct)
+    return PairTests(pvalues[np.ix_(places, places)], number, unclear)

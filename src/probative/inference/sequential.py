@@ -22,8 +22,8 @@ from probative._validation import (
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.stratified import Draw, PoolScores, Projection
-from probative.inference.units import contributions, effective_units, jackknife_error
-from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
+from probative.inference.units import contributions, freedom_of, jackknife_variance, kinds_of
+from probative.metrics import COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
 from probative.options import sign
 from probative.results.surveys import Look, Looks
@@ -272,16 +272,15 @@ class SequentialTest:
     def _single(self) -> dict[str, Any]:
         """Compute one system's score and its interval."""
         first = self._counted[0]
-        names = CELLS[:3] if first.tn is None else CELLS
         if first.shape:
-            cells = ([getattr(c, name) for c in self._counted] for name in names)
+            cells = zip(*(counts._cells() for counts in self._counted), strict=True)
             by_unit = Counts(*map(np.concatenate, cells))
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows = [(np.asarray(x, float), np.asarray(y, float))]
             limits = self._limits(rows, np.ones(len(x)), self._bounds, by_unit.sum())
             return {"by": "unit", "units": len(x), **limits}
         total = sum(self._counted[1:], start=first)
-        times = np.array([getattr(total, name) for name in names], dtype=np.float64)
+        times = np.array(total._cells(), dtype=np.float64)
         share = TABLE[self.metric].share(self.beta**2)
         if share is not None:
             hits, number = share.proportion(total)
@@ -375,14 +374,15 @@ def look_limits(
     size = np.sum([y for _, y in rows], axis=0)
     nonempty = size > 0
     units = float(number[nonempty].sum())
-    if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
+    freedom = freedom_of(rows, number)
+    if units < FEWEST or not freedom > 0:
         return estimate, *ends, _TOO_FEW
-    error = jackknife_error([(x[nonempty], y[nonempty]) for x, y in rows], number[nonempty])
+    there = [(x[nonempty], y[nonempty]) for x, y in rows]
+    error = math.sqrt(jackknife_variance(there, number[nonempty]))
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
         return estimate, *ends, _ALL_EQUAL
-    freedom = effective_units(size, number) - 1
     half_length = _student_reach(units, planned or 1000, level, freedom) * error
     low, high = max(ends[0], estimate - half_length), min(ends[1], estimate + half_length)
     return estimate, low, high, None
@@ -414,12 +414,10 @@ def _number_of_units(paired: PairedCounts) -> int:
 
 def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     """Return the lead of B in units of each kind, and how many such units there are."""
-    cases = paired.cases if paired.has_units else np.eye(8)
-    number = paired.multiplicity if paired.has_units else paired.cases
-    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
-    rows = PairedCounts(cases)
-    gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
-    d = np.stack(gains, axis=-1) @ worth
+    kinds, number = kinds_of(paired)
+    rows = PairedCounts(kinds.cases)  # with case 7, even if it cannot be counted
+    a, b = (np.stack(own._cells(), axis=-1) for own in (rows.a, rows.b))
+    d = (b - a) @ worth
     informative = (number > 0) & (d != 0)
     return d[informative], number[informative]
 

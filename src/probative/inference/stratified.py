@@ -540,13 +540,11 @@ def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
     return 1, -(gain**2) / max(1, drawn * (drawn + 1)), drawn
 
 
-def sampling_variance(
-    sizes: ArrayLike, spreads: ArrayLike, drawn: ArrayLike, *, finite: bool = True
-) -> float:
+def sampling_variance(sizes: ArrayLike, spreads: ArrayLike, drawn: ArrayLike) -> float:
     """Compute the variance of a total if `drawn` units are drawn from each stratum."""
     size, spread, number = (np.asarray(x, dtype=np.float64) for x in (sizes, spreads, drawn))
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (size * spread) ** 2 * (1 / number - (1 / size if finite else 0))
+        parts = (size * spread) ** 2 * (1 / number - 1 / size)
     return float(np.where(size * spread == 0, 0, parts).sum())
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
-from probative.errors import InputError
 from probative.metrics import contributions as contributions_of
 from probative.wording.numbers import counted
 
@@ -118,13 +117,11 @@ def dependence_of_score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
 ) -> Dependence:
     """Compute the design effect and degrees of freedom of one system's score."""
-    if len(counts.shape) != 1:
-        raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
     total = (counts * times).sum()
     x, y = contributions_of(counts, metric, at=total, units=True, beta=beta)
     there = (y > 0) & (times > 0)
-    table = np.array(list(total.to_dict().values()), dtype=np.float64)
+    table = np.array(total._cells(), dtype=np.float64)
     item_x, item_y = contributions_of(Counts(*np.eye(len(table))), metric, at=total, beta=beta)
     return _dependence([(x[there], y[there])], times[there], [(item_x, item_y)], table)
 
@@ -133,10 +130,8 @@ def dependence_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> Dependence:
     """Compute the design effect and degrees of freedom of a difference, B minus A."""
-    if not paired.has_units:
-        raise InputError("paired: one table; expected one row per unit")
     total = paired.total()
-    kinds = [_contributions(total, s, metric, beta) for s in "ab"]
+    kinds = _contributions(kinds_of(total)[0], total, metric, beta)
     rows, number = contributions(paired, metric, beta=beta)
     table = total.cases
     dependence = _dependence(rows, number, kinds, table)
@@ -238,10 +233,17 @@ def variance_of_difference(
 ) -> tuple[float, float]:
     """Return the variance of the difference of two scores by leaving out one unit at a time."""
     rows, number = contributions(paired, metric, beta=beta)
-    if any(number[y > 0].sum() < 2 for _, y in rows):
+    freedom = freedom_of(rows, number)
+    if not freedom > 0:
         return math.nan, math.nan
-    size = np.sum([y for _, y in rows], axis=0)
-    return _jackknife_variance(rows, number), effective_units(size, number) - 1
+    return jackknife_variance(rows, number), freedom
+
+
+def freedom_of(rows: list[tuple[Array, Array]], number: Array) -> float:
+    """Return the degrees of freedom of a score or difference; 0 if a score rests on one unit."""
+    if any(number[y > 0].sum() < 2 for _, y in rows):
+        return 0.0
+    return effective_units(np.sum([y for _, y in rows], axis=0), number) - 1
 
 
 def _dependence(
@@ -250,9 +252,7 @@ def _dependence(
     """Compute the dependence of the last score minus the first of two, or of the only one."""
     # `rows`: x and y of each kind of unit; `kinds`: x and y of an item of each kind, of which
     # `table` has so many
-    size = np.sum([y for _, y in rows], axis=0)
-    alone = any(number[y > 0].sum() < 2 for _, y in rows)
-    freedom = 0.0 if alone else effective_units(size, number) - 1
+    freedom = freedom_of(rows, number)
     items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum()
     totals = [(number @ x, number @ y) for x, y in rows]
     sides = zip(kinds, totals, strict=True)
@@ -279,12 +279,7 @@ def dependence_of_moves(
     return Dependence(effect, divisor, freedom, units)
 
 
-def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
-    """Return the jackknife standard error of a score, or of the second less the first."""
-    return math.sqrt(_jackknife_variance(rows, number))
-
-
-def _jackknife_variance(rows: list[tuple[Any, Any]], number: Array) -> float:
+def jackknife_variance(rows: list[tuple[Any, Any]], number: Array) -> float:
     """Return the jackknife variance of a score, or of the second score minus the first."""
     return float(jackknife_covariance(_moves(rows, number)[None], number)[0, 0])
 
@@ -298,18 +293,24 @@ def _difference(parts: list[Array]) -> Array:
     return parts[0] if len(parts) == 1 else parts[1] - parts[0]
 
 
+def kinds_of(paired: PairedCounts) -> tuple[PairedCounts, Array]:
+    """Return the cases of each kind of unit (of item, without units), and how many there are."""
+    rows, number = np.eye(8), paired.cases
+    if paired.has_units:
+        rows, number = paired.cases, paired._number().astype(np.float64)
+    return paired._with(rows), number
+
+
 def contributions(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, pooled: bool = False
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """Return what each kind of unit adds to both scores x/y, A's first, and its number."""
     # scores that are no ratios of linear forms are linearised at each system's table or, `pooled`,
     # at the mean of both
-    cases = paired.cases if paired.has_units else np.eye(8)
-    number = paired.cases if not paired.has_units else paired.multiplicity
-    number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
+    kinds, number = kinds_of(paired)
     table = paired.total()
     near = (table + table.swapped()) / 2 if pooled else table
-    rows = [_contributions(near, s, metric, beta, cases) for s in "ab"]
+    rows = _contributions(kinds, near, metric, beta, units=True)
     size = rows[0][1] + rows[1][1]
     there = (number > 0) & (size > 0)
     return [(x[there], y[there]) for x, y in rows], number[there]
@@ -318,27 +319,16 @@ def contributions(
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
     """Return the correlation of two estimates on one table, with half an item in every case."""
     # without the halves, systems that hardly differ would have correlation 1
-    width = 8 if table.has_negatives else 7
-    cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
-    added = PairedCounts(cases[:width])
-    moves = {}
-    for system in "ab":
-        x, y = _contributions(added, system, metric, beta)
-        moves[system] = influence(x, y, cases @ x, cases @ y)
-    aa, ab, bb = (float(cases @ (moves[s] * moves[t])) for s, t in ("aa", "ab", "bb"))
-    return ab / float(np.sqrt(aa * bb))
+    added = table._with(table.cases + 0.5)
+    cases = added.cases
+    rows = _contributions(kinds_of(added)[0], added, metric, beta)
+    a, b = (influence(x, y, cases @ x, cases @ y) for x, y in rows)
+    return float(cases @ (a * b)) / float(np.sqrt(float(cases @ (a * a)) * float(cases @ (b * b))))
 
 
 def _contributions(
-    table: PairedCounts,
-    system: str,
-    metric: str,
-    beta: float,
-    cases: NDArray[np.float64] | None = None,
-) -> tuple[Any, Any]:
-    """Return what rows of cases add to numerator and denominator of a system's score."""
-    units = cases is not None
-    cases = np.eye(8) if cases is None else cases
-    rows = PairedCounts(cases if table.has_negatives else cases[:, :7])
-    own, at = (side.a if system == "a" else side.b for side in (rows, table))
-    return contributions_of(own, metric, at=at, units=units, beta=beta)
+    kinds: PairedCounts, table: PairedCounts, metric: str, beta: float, *, units: bool = False
+) -> list[tuple[Any, Any]]:
+    """Return what rows of cases add to numerator and denominator of both scores of a table."""
+    sides = (kinds.a, table.a), (kinds.b, table.b)
+    return [contributions_of(own, metric, at=at, units=units, beta=beta) for own, at in sides]

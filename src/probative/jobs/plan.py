@@ -10,7 +10,6 @@ from probative._validation import Input, Systems, one_of, positive, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_runs_of
-from probative.inference.planning import plan as plan_from_cases
 from probative.inference.planning import plan_runs
 from probative.inference.pooled import PooledScore
 from probative.jobs.runs import counts_of_runs
@@ -24,6 +23,7 @@ from probative.jobs.score import (
     signed_runs,
     systems_of,
 )
+from probative.metrics import METRICS
 from probative.options import CompareOptions, GradedKeywords, PlanOptions
 
 if TYPE_CHECKING:
@@ -175,8 +175,10 @@ def plan(
                 "systems: PairedCounts hold two already; expected at most a metric beside them"
             )
         how["metric"] = systems[0]
-    positive("beta", options.beta)
-    result = plan_from_cases(pilot, **how)
+    metric = one_of("metric", how.pop("metric", "f1"), METRICS)
+    score = PooledScore.of_cases(pilot, metric, beta=positive("beta", options.beta))
+    how.pop("beta", None)
+    result = score.plan(0, 1, **how)
     by = "by-unit" if pilot.has_units else "by-item"
     return replace(result, signature=options.signature("plan", result.metric, by))
 

@@ -27,9 +27,7 @@ from probative.inference.pooled import PooledScore
 from probative.inference.rank import (
     ADJUSTMENTS,
     N_BOOTSTRAP,
-    Evidence,
     Leaderboard,
-    evidence_of,
     leaderboard,
 )
 from probative.inference.sampled import most_exchanges
@@ -79,8 +77,7 @@ def _ranking_by(
     """Test every pair and order the systems, two with the numbers of `alone`; sign the `facts`."""
     generator, metric, level = random_generator(options.rng), score.metric, options.level
     seed, adjust = int(generator.integers(2**63)), options.adjust
-    evidence = evidence_of(score, level=level, adjust=adjust, seed=seed, **how)
-    board = leaderboard(evidence, level=level, adjust=adjust, rng=generator)
+    board = leaderboard(score, level=level, adjust=adjust, seed=seed, rng=generator, **how)
     if alone is not None:
         board = _result_as_compared(board, alone)
     names = "rank_low", "rank_high", "tier", "letters", "p_best", "expected_rank"
@@ -91,12 +88,12 @@ def _ranking_by(
         ends = float(own.estimate), float(own.low), float(own.high)
         row = (*ends, *place, None if own.note is None else str(own.note))
         rows.append(RankedSystem(scores.systems[i].name, metric, *row))
-    test = "sampled" if evidence.sampled else "exact"
+    test = "sampled" if board.tests.sampled else "exact"
     chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
     signature = options.signature(
         "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, chances
     )
-    notes = (*scores.notes, *_remarks(board, evidence, options))
+    notes = (*scores.notes, *_remarks(board, score, options))
     ranking = Ranking(
         replace(scores, notes=notes, signature=signature),
         metric=metric,
@@ -125,15 +122,15 @@ def _result_as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:
     return replace(board, p_ahead=ahead, p_best=best, expected_rank=2 - best)
 
 
-def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> list[str]:
+def _remarks(board: Leaderboard, score: Score, options: RankOptions) -> list[str]:
     """Return notes on how the pairs were tested."""
-    notes = []
-    n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
-    if evidence.approximate and n_pairs:
-        fewest, most = (f"{number:,}" for number in evidence.draws)
+    notes, tests = [], board.tests
+    n_pairs = len(board.order) * (len(board.order) - 1) // 2
+    if score.approximate and n_pairs:
+        fewest, most = (f"{number:,}" for number in tests.draws)
         drawn = fewest if fewest == most else f"{fewest} to {most}"
         notes.append(
-            f"{evidence.approximate}: the tests are sampled ({drawn} exchanges each), intervals "
+            f"{score.approximate}: the tests are sampled ({drawn} exchanges each), intervals "
             f"are approximations"
         )
         if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
@@ -141,20 +138,20 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
                 f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
                 f"level; expected fewer systems"
             )
-    elif evidence.sampled:
+    elif tests.sampled:
         notes.append(
-            f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
+            f"{tests.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
             f"not fit into memory"
         )
-    if evidence.unclear:
+    if tests.unclear:
         notes.append(
-            f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
+            f"of {tests.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
             f"would decide: the leaderboard goes by those drawn"
         )
-    if evidence.overstated:
-        amounts = f" (up to {evidence.returned:.2f} times)" if evidence.returned >= 1.05 else ""
+    if tests.overstated:
+        amounts = f" (up to {tests.returned:.2f} times)" if tests.returned >= 1.05 else ""
         notes.append(
-            f"the systems return different amounts{amounts}: of {evidence.overstated:,} of "
+            f"the systems return different amounts{amounts}: of {tests.overstated:,} of "
             f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
             f"decided by Student's p by unit"
         )

@@ -437,16 +437,15 @@ class _CompositePair:
     def tail(self, d: Array, *, upper: bool = False) -> Array:
         """Return P(at most d), or P(above d)."""
         # B - A <= d where B <= A + d, or A >= B - d
-        wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
-        return self._average(d, sign, lambda t: wide.tail(t, upper=upper is self.a_is_narrower))
+        wide = self.b if self.a_is_narrower else self.a
+        return self._average(d, lambda t: wide.tail(t, upper=upper is self.a_is_narrower))
 
     def density(self, d: Array) -> Array:
-        wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
-        return self._average(d, sign, wide.density)
+        return self._average(d, (self.b if self.a_is_narrower else self.a).density)
 
-    def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
+    def _average(self, d: Array, function: Callable[[Array], Array]) -> Array:
         x, mass = self.rule
-        at = x + sign * d[:, None]
+        at = x + (d if self.a_is_narrower else -d)[:, None]
         return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
 
     @cached_property

@@ -48,7 +48,7 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
     """Return the log density of the log odds of Beta(a, b) at y."""
     # the log density at the peak, without the difference of huge log-gammas
     n = a + b
-    rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(n)
+    rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(n)
     peak = 0.5 * np.log(a / n * b / (2 * np.pi)) - rest
     return np.asarray(peak + _log_ratio(a, b, y - np.log(a / b)))
 
@@ -191,13 +191,13 @@ def _reach(a: Array, b: Array, drop: float = DROP) -> Array:
     return offset
 
 
-def _stirling_rest(z: Array) -> Array:
+def stirling_rest(z: Array) -> Array:
     """Return log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     square = large * large
+    last = 1 / 1188 - 691 / (360360 * square)
     series = (
-        1 / 12
-        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
+        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - last / square) / square) / square) / square
     ) / large
     if np.all(z > 10):
         return np.asarray(series)

@@ -25,8 +25,6 @@ from probative.inference.posterior.single import (
     limits_beyond,
     plain,
     posterior,
-    prior_weight,
-    recall_weight,
 )
 from probative.metrics import METRICS, TABLE, Composite, Metric
 
@@ -379,14 +377,9 @@ class PairedPosterior(Outcomes):
     def __init__(
         self, table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
     ):
-        one_of("metric", metric, METRICS)
-        prior, beta = prior_weight(prior), recall_weight(beta)
-        table = table.total()
-        if TABLE[metric].needs_tn and not table.has_negatives:
-            raise InputError(f"metric: {metric} needs case 7, and these counts have none")
-        self.table = table
-        self.a = posterior(table.a, metric, prior=prior, beta=beta)
-        self.b = posterior(table.b, metric, prior=prior, beta=beta)
+        self.table = table.total()
+        self.a = posterior(self.table.a, metric, prior=prior, beta=beta)
+        self.b = posterior(self.table.b, metric, prior=prior, beta=beta)
         self._set_up(metric, prior, beta)
 
     def _set_up(self, metric: str, prior: float, beta: float) -> None:

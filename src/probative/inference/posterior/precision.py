@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebint
 from scipy import special
 
 from probative.inference.posterior import log_odds
@@ -254,18 +255,6 @@ def _chebyshev(x: Array, terms: int) -> Array:
     return rows
 
 
-def _integral_to_end(series: NDArray[Any]) -> NDArray[Any]:
-    """Return the series of the integral from x to 1, which has one term more."""
-    padded = np.zeros((_TERMS + 2, series.shape[1]), dtype=series.dtype)
-    padded[:_TERMS] = series
-    padded[0] *= 2
-    degree = np.arange(1, _TERMS + 1)[:, None]
-    result = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
-    result[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
-    result[0] = -result[1:].sum(axis=0)
-    return result
-
-
 # --- The ratio of two sums of gamma variates that share one: (a + c)/(a + b)
 #
 # The scores depend on its logarithm ζ and on the scale m = ½ log((a + b)(a + c)/(a + b + c)²),
@@ -369,7 +358,7 @@ class _RatioAbove:
         if self.empty:
             return 0.0
         series = zip(self.pieces.series, np.diff(self.pieces.edges) / 2, strict=True)
-        parts = (half * (_SIGNS @ _integral_to_end(piece[:, :1]))[0] for piece, half in series)
+        parts = (half * -(_SIGNS @ chebint(piece[:, :1], lbnd=1))[0] for piece, half in series)
         return float(sum(parts))
 
     @cached_property
@@ -665,7 +654,7 @@ class Side:
         self._integrals: list[Array] = []
         right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
-            integral = _integral_to_end(series) * half
+            integral = -chebint(series, lbnd=1) * half  # from a place in the piece to its end
             integral[0] += right
             right = _SIGNS @ integral
             self._integrals.insert(0, integral)

@@ -18,16 +18,16 @@ from probative._validation import (
     positive,
     random_generator,
 )
-from probative.counts import Counts, counts_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.metrics import TABLE, Composite
+from probative.metrics import TABLE, Composite, counts_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from probative.counts import Counts
     from probative.inference.posterior.nodes import Nodes
 
 
@@ -865,12 +865,8 @@ def posterior(
     >>> print(f"[{low:.4f}, {high:.4f}]")
     [0.6648, 0.7981]
     """
-    counts = counts_of("counts", counts)
-    score = TABLE[one_of("metric", metric, TABLE)]
-    prior = prior_weight(prior)
-    beta = recall_weight(beta)
-    if score.needs_tn and counts.tn is None:
-        raise InputError(f"metric: {metric} needs tn, and these counts have none")
+    counts, score = counts_for(metric, counts), TABLE[metric]
+    prior, beta = prior_weight(prior), recall_weight(beta)
     if isinstance(score, Composite):
         return CompositePosterior(metric, [x + prior for x in score.cells(counts)])
     if score.depends_on_beta:
