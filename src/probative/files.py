@@ -15,6 +15,7 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -23,7 +24,6 @@ from typing import IO, TYPE_CHECKING, Any
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
     from zipfile import ZipFile
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import flag, one_of, open_probability, shown, whole_number
 from probative.counts import Counts
@@ -27,10 +29,6 @@ from probative.options import ScoreOptions
 from probative.reading.annotations import Tagged, tagged_from_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.results import Interval, LabelScores, SystemScores
 
     Score = float | NDArray[np.float64] | Interval | list[Interval]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,6 @@ from probative.errors import InputError
 from probative.options import DATASETS, INPUT, OUTPUT, CompareOptions, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from matplotlib.figure import Figure
 
     from probative.results import Comparisons

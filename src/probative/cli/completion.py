@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from probative.errors import InputError, suggestion
 from probative.options import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from click.shell_completion import CompletionItem
 
     from probative.cli.options import Argument

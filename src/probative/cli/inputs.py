@@ -8,6 +8,7 @@ import shlex
 import stat
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from probative.errors import InputError
 from probative.files import check_folder, check_target, find_paths, source_date, utc_day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from probative.reporting.document import Origin
     from probative.results import Scores
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -36,8 +37,6 @@ from probative.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from probative.results import GateVerdict
 
 # --- Words on the command line

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +26,6 @@ from probative.errors import Recognised
 from probative.options import OUTPUT, Options, choice, options_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
     from matplotlib.figure import Figure

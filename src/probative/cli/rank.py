@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,6 @@ from probative.errors import InputError
 from probative.options import OUTPUT, BoardOptions, CompareOptions, RankOptions, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative.reporting.rank_report import PairCommand
     from probative.results import Ranking
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import index
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import Instances, Labels, Model, Strata, one_of, whole_number
 from probative._validation import positive as positive_number
@@ -27,10 +29,6 @@ from probative.wording.numbers import some
 from probative.workers import answers_of, check_jobs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from probative.inference.crossval import Weight
 
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]

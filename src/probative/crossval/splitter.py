@@ -9,17 +9,15 @@ from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import RNG, Instances, Labels, amounts, random_generator, whole_number
+from probative._validation import Strata as StrataLike
 from probative.errors import InputError
 from probative.results.crossval import SplitBalance
 from probative.wording.numbers import some
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative._validation import Strata as StrataLike
-
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
 

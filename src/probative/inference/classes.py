@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse, special
 
 from probative._validation import Array, open_probability
@@ -28,10 +30,6 @@ from probative.metrics import score_of_margins, score_of_table, slopes_of_table,
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     Codes = NDArray[np.intp]
 
 

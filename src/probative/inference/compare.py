@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,8 +11,6 @@ from probative.errors import InputError
 from probative.inference.runs import compare_procedures, compare_run_scores, why_no_procedures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy as np
 
     from probative.inference.scores import PairScore, Score

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import Array, finite, numbers, one_of, positive
@@ -21,8 +22,6 @@ from probative.metrics import PRF, TABLE, Composite, ratio, score
 from probative.results import ScorePosteriors, SignificanceTest
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from probative.results import BayesTest
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative._validation import (
@@ -38,8 +39,6 @@ from probative.results import Difference, Interval
 from probative.wording.verdict import why_by_unit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.results import DifferencePosterior
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
@@ -14,7 +16,7 @@ from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.posterior.log_odds import stirling_rest
 from probative.inference.sampled import sequential_pvalue, symmetric_histogram
-from probative.inference.score_differences import score_difference
+from probative.inference.score_differences import ScoreDifference, score_difference
 from probative.inference.walks import (
     BYTES_A_FREQUENCY,
     Convolution,
@@ -32,11 +34,7 @@ from probative.options import ExchangeOptions
 from probative.results import NullDistribution, RandomizationTest, SignificanceTest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from probative.inference.score_differences import Exact, ScoreDifference
+    from probative.inference.score_differences import Exact
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
 

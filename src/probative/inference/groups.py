@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import Number, amounts, one_of, open_probability
@@ -16,10 +18,6 @@ from probative.inference.posterior.single import plain
 from probative.results import Heterogeneity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from probative.results import DifferencePosterior
 
 

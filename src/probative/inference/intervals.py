@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from probative._validation import amounts, flag, one_of, open_probability, positive
@@ -27,10 +29,6 @@ from probative.options import IntervalOptions
 from probative.results import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
     from probative.inference.posterior.single import CompositePosterior
     from probative.inference.units import Dependence
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from probative._validation import Array, Mask, open_probability
@@ -34,10 +36,6 @@ from probative.metrics import ratio
 from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     _Judged = tuple[MacroEvidence, MacroEvidence, "MacroDifferencePosterior"]
 
 

@@ -15,6 +15,7 @@ unit and y its number of items. Leaving out one unit at a time gives its varianc
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,6 +23,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from probative._validation import Array, open_probability
@@ -52,10 +54,6 @@ from probative.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     Range = tuple[float, float]
 
 _UNDEFINED = "undefined: no item has a score"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import one_number, open_probability, positive, whole_number
@@ -19,10 +21,6 @@ from probative.results.plans import Plan
 from probative.results.runs import RunsPlan, RunsSurface, VarianceParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from probative.counts import PairedCounts
     from probative.results import Comparison
 

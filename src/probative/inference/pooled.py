@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
@@ -39,10 +41,7 @@ from probative.inference.walks import TooLargeError, walk_of_credits
 from probative.metrics import COMPOSITES, contributions, ratio, score, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
-
-    from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
     from probative.results import Difference, Interval, RandomizationTest

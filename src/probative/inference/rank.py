@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative.inference.differences import student_pvalue
@@ -17,10 +19,6 @@ from probative.inference.units import jackknife_covariance, pair_errors
 from probative.results.comparisons import decision_pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array, Mask
     from probative.inference.scores import KnownLimits, KnownTests, PairTests, Score
 

@@ -12,20 +12,18 @@ the number of positive items in each stratum. Its interval is computed in one of
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from probative.counts import Counts
 from probative.metrics import bounds, score, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
     from probative._validation import Array
 
 

@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import (
@@ -33,8 +34,6 @@ from probative.metrics import METRICS, TABLE, contributions
 from probative.results.runs import RepeatedScore, RunScoreTests, VarianceParts
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from probative.results import Comparison
 
 

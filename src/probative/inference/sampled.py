@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -9,6 +10,7 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from probative._validation import RNG, Array, Mask, random_generator
@@ -18,10 +20,6 @@ from probative.results import NullDistribution, RandomizationTest
 from probative.workers import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     Numbers = NDArray[np.int64]
     Known = tuple[float, int]
     DrawOfTests = Callable[[np.random.Generator, int, Numbers], ArrayLike]

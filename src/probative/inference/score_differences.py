@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign, gcd, isqrt, lcm, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError
 from probative.metrics import NEEDS_TN, TABLE, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
     from probative.counts import PairedCounts
 
 

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative.inference.differences import UnitTest, student_pvalue
@@ -44,10 +46,6 @@ from probative.results import Comparison
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array, Mask
     from probative.inference.runs import Runs
     from probative.results import Difference, Interval, Plan, RandomizationTest

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import (
@@ -29,10 +31,6 @@ from probative.options import sign
 from probative.results.surveys import Look, Looks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     # what each kind of unit adds to the numerator and denominator of one or two scores
     Rows = list[tuple[Array, Array]]
     Limits = tuple[float, float, float, str | None]  # an estimate, its interval, and a note

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from probative.counts import Counts
 from probative.errors import InputError
@@ -17,10 +19,6 @@ from probative.inference.units import ONE_UNIT, influence, student_quantile
 from probative.metrics import bounds, contributions, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from probative._validation import Array
 
     _Limits = Callable[[float, "Spread"], tuple[float, float]]

@@ -9,10 +9,12 @@ freedom are Kish's effective number of units, less one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
@@ -20,10 +22,6 @@ from probative.metrics import contributions as contributions_of
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array
 
 

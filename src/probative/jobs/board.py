@@ -11,6 +11,7 @@ import re
 import stat
 import time
 import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
@@ -50,8 +51,6 @@ from probative.results.scores import with_scores
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from probative.reading.formats import Annotations
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from probative._validation import (
     shown,
     whole_number,
 )
+from probative._validation import Labels as validation_Labels
 from probative.errors import InputError
 from probative.inference.curves import (
     Ranked,
@@ -45,12 +47,6 @@ from probative.reading.inputs import annotations_of, both_of, is_frame, is_path,
 from probative.reading.source import refuse_repeats
 from probative.results import Curve, CurveComparison
 from probative.wording.verdict import verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probative._validation import Labels as validation_Labels
-
 
 # --- Reading gold (yes or no) and the scores of systems
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from probative.matching.matched import Matched
 from probative.options import CompareOptions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from probative.results import BayesTest, Comparisons, Scores
 
 

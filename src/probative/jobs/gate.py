@@ -7,6 +7,7 @@ does not pass what the verdict of the same comparison leaves open at the same co
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,6 @@ from probative.wording.numbers import is_in_points
 from probative.wording.verdict import no_verdict, pvalue_of, strength, words_of_disagreement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from os import PathLike
 
     from probative.results import DifferencePosterior

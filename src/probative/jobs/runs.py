@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -31,8 +32,6 @@ from probative.results import Comparison, Comparisons, RunScores, Scores, System
 from probative.wording.verdict import no_verdict, runs_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
     from probative.options import CompareOptions, ReadingOptions

@@ -44,7 +44,14 @@ from probative.metrics import (
     TABLE,
     label_metric,
 )
-from probative.options import GradedKeywords, GradedOptions, ReadingOptions, ScoreOptions
+from probative.options import (
+    GradedKeywords,
+    GradedOptions,
+    PlanOptions,
+    RankOptions,
+    ReadingOptions,
+    ScoreOptions,
+)
 from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
 from probative.reading.runs import is_keyed
@@ -64,7 +71,6 @@ if TYPE_CHECKING:
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
-    from probative.options import PlanOptions, RankOptions
     from probative.results import Group
 
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 import time
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import one_of, open_probability, positive, whole_number
 from probative.errors import InputError
@@ -23,11 +26,6 @@ from probative.files import open_sealed, seal, write_whole
 from probative.learners.words import SPACES, beginnings, check_texts, split, without_spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     Vocabulary = list[dict[str, int]]  # numbers of uni-, bi- and trigrams; 0 is unknown
     Sentence = tuple[NDArray[np.int64], NDArray[np.int64]]  # n-grams of every character, and labels
 

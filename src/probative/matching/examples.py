@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from probative._validation import shortened
+from probative._validation import Array, shortened
 from probative.matching.groups import label_confusions, span_confusions
 from probative.metrics import f1
 from probative.reading.annotations import LabelSets
 from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import Array
     from probative.counts import Counts
     from probative.matching.matched import Matched
     from probative.matching.records import MatchedRecords

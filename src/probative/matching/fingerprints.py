@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError
 from probative.labels import factorise_each
@@ -14,10 +16,6 @@ from probative.reading.annotations import Labels, LabelSets, Records, Segmented,
 from probative.results.ledger import SKETCH, Fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from probative.matching.matched import Matched
 
     Hashes = NDArray[np.uint64]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError
 from probative.labels import distinct_integers
@@ -18,10 +20,6 @@ from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.matching.matched import Matched
     from probative.options import ReadingOptions
     from probative.results import Group

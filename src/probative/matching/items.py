@@ -7,12 +7,14 @@ as right, the items are the gold spans, found or not, and the distinct wrong one
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import one_of
 from probative.counts import Counts, LabelCounts, PairedCounts
@@ -21,10 +23,6 @@ from probative.labels import distinct_integers
 from probative.reading.annotations import coded, codes_in, ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.matching.matched import Matched
 
     Ints = NDArray[np.int32]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import finite, flag, one_of, shown
 from probative.errors import InputError, suggestion
@@ -17,10 +19,6 @@ from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, T
 from probative.reading.source import some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.options import ReadingOptions
 
     Side = Labels | LabelSets

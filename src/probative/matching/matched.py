@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import names_of, shortened
 from probative.errors import InputError, Recognised
@@ -72,8 +73,6 @@ from probative.reading.source import is_small_text, refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.matching.records import MatchedRecords
     from probative.reading.formats import Annotations
     from probative.reading.logs import Log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from probative.metrics import OF_SCORES
 from probative.options import GradedOptions, Option, ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING
 from probative.reading.annotations import Labels, LabelSets, Records, RowGroups, Spans, Tagged
-from probative.reading.formats import Options, open_input, read
+from probative.reading.formats import Input, Options, open_input, read
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.rows import BY_ROW, check_label_names
 from probative.reading.runs import (
@@ -33,9 +34,7 @@ from probative.reading.source import load
 from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.reading.formats import Annotations, Input
+    from probative.reading.formats import Annotations
     from probative.reading.logs import RecordLog
     from probative.reading.scores import Graded
 

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -23,8 +24,6 @@ from probative.errors import InputError, suggestion
 from probative.reading.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from probative.options import ReadingOptions
 
     Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list

@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError
 from probative.labels import factorise_each
@@ -38,10 +40,6 @@ from probative.options import ReadingOptions
 from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.matching.record_rules import Keys
     from probative.reading.annotations import Records
 

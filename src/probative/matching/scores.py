@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError, Recognised
@@ -13,10 +15,6 @@ from probative.reading.annotations import rows_at
 from probative.tables.scores import NO_RANGE, USUAL_RANGE, SummedScores, range_of, refuse_outside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array
     from probative.reading.scores import Graded
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.counts import Counts
 from probative.errors import InputError
@@ -16,10 +18,6 @@ from probative.reading.fields import distinct
 from probative.reading.source import LARGEST, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from probative._validation import Ints
     from probative.matching.items import Items
     from probative.reading.annotations import Segmented

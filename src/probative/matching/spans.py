@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import Ints, one_of, shown
 from probative.counts import Counts
@@ -17,10 +19,6 @@ from probative.matching.schemes import UNTYPED
 from probative.metrics import PRF, score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.reading.annotations import Spans, Text
 
     # the labels, the number of sentences and the document of each

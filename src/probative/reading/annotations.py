@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
@@ -16,8 +17,6 @@ from probative.labels import factorise_each, factorise_labels, labels_of, named,
 from probative.labels import items_of as values_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]

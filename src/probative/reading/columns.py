@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Tagged, Text
@@ -14,10 +16,6 @@ from probative.reading.fields import Table, distinct, first_eight, split, values
 from probative.reading.source import Source, place_of_number, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
     Ints = NDArray[np.int32]
 
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)  # A tag of any scheme.

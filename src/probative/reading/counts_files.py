@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from probative.reading.source import Source, load
 from probative.reading.tables import delimited_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Rows = list[tuple[int, dict[str, Any]]]  # rows with their line numbers
 
 _LIMIT = 1 << 26  # largest size of a file of counts, in bytes

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import threading
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -48,8 +49,6 @@ from probative.tables.engines import check_column, listed
 from probative.tables.query import sql_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from duckdb import DuckDBPyConnection as Connection
 
 

@@ -5,6 +5,7 @@ No Python statement runs per token: a million tokens take a few passes over the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,14 +13,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.labels import factorise_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from probative.reading.source import Source
 
     Ints = NDArray[np.int32]

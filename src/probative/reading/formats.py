@@ -26,6 +26,7 @@ is stronger.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -38,7 +39,15 @@ import numpy as np
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.labels import factorise_each
-from probative.reading.annotations import Origin
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Origin,
+    Records,
+    Segmented,
+    Spans,
+    Tagged,
+)
 from probative.reading.columns import ODD_TAG, TAG, Layout, are_tags, column_of, layout, read_tags
 from probative.reading.fields import split, values_at
 from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
@@ -55,9 +64,6 @@ from probative.reading.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Tagged
     from probative.reading.logs import Samples
 
     Annotations: TypeAlias = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records

@@ -23,7 +23,7 @@ from probative.reading.annotations import (
     tagged_from_lists,
 )
 from probative.reading.columns import ODD_TAG, TAG
-from probative.reading.formats import read, read_pair
+from probative.reading.formats import Options, read, read_pair
 from probative.reading.lines import segmented_from_lists
 from probative.reading.rows import (
     Rows,
@@ -39,7 +39,7 @@ from probative.reading.rows import (
 from probative.reading.table_sides import label_sets, label_texts, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from probative.reading.formats import Annotations, Column, Options, Pair
+    from probative.reading.formats import Annotations, Column, Pair
 
 _LISTS = {list, tuple}
 

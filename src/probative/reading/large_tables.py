@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -56,8 +57,6 @@ from probative.tables.query import Kinds, NeedsRowsError, count_kinds
 from probative.tables.scores import SummedScores, sum_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from duckdb import DuckDBPyConnection as Connection
 
     from probative.options import ReadingOptions

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import numbers, shown
 from probative.errors import InputError, Recognised
@@ -20,8 +21,6 @@ from probative.reading.fields import covered, distinct, edges_of, is_space, line
 from probative.reading.source import Source, as_json, load, quoted, snippet
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative.reading.columns import Layout
 
 

@@ -11,12 +11,14 @@ import struct
 import tempfile
 import zipfile
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
@@ -36,10 +38,6 @@ from probative.reading.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.reading.formats import Input, Options
 
 

@@ -25,7 +25,7 @@ from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Origin, Records, RowGroups, coded
 from probative.reading.database import parquet_rows
-from probative.reading.formats import Options
+from probative.reading.formats import Input, Options
 from probative.reading.source import Source, load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
@@ -39,7 +39,7 @@ from probative.reading.tables import (
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    from probative.reading.formats import Column, Input, Pair
+    from probative.reading.formats import Column, Pair
 
     Place = Callable[[str], InputError]  # makes an error at the place of a record
 

@@ -8,6 +8,7 @@ beside the file, from the metadata of a Parquet file, or from the features of a 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import compress, pairwise
@@ -24,8 +25,6 @@ from probative.reading.columns import TAG
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from probative.reading.source import Source
 
 

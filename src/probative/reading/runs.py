@@ -13,22 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
 from probative.reading.annotations import Labels, RowIds, Side, Tagged, codes_in, items_at
 from probative.reading.columns import TAG, read_tags
-from probative.reading.formats import open_input
+from probative.reading.formats import Input, Options, open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
 from probative.reading.rows import are_rows, is_dataset
 from probative.reading.source import are_texts, is_brat_folder, is_output, load
 from probative.reading.table_sides import read_table, sides_from_frame, tags_reason
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative.reading.formats import Annotations, Input, Options
+    from probative.reading.formats import Annotations
 
 
 class Runs(tuple[Any, ...]):

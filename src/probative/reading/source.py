@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,6 @@ from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
     import gzip
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Decode = Callable[[Any], Any]
 

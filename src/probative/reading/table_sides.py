@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,8 +42,6 @@ from probative.reading.source import Source, quoted
 from probative.reading.tables import Cells, Wanted, choose_columns, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from probative.reading.formats import Input, Options
 
     Side = Labels | LabelSets | Tagged

@@ -7,11 +7,14 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
@@ -21,11 +24,6 @@ from probative.reading.source import LARGEST, Source, place_of_number
 from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     Ints = NDArray[np.int32]
     # per column: one code per row, and the values of the codes
     Read = dict[str, tuple[Ints, list[Any]]]

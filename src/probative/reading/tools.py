@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,15 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.reading.annotations import Labels, Spans, Tagged, Text, coded, spans_from_sets
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Spans,
+    Tagged,
+    Text,
+    coded,
+    spans_from_sets,
+)
 from probative.reading.lines import ACCEPTED
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import is_row, pair_of_rows, rows_of_file, side_of_rows, why_columns
@@ -23,9 +32,6 @@ from probative.reading.source import Source, are_texts, is_brat_folder, load, sn
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative.reading.annotations import LabelSets
     from probative.reading.formats import Column, Input, Pair
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isnan
@@ -86,8 +87,6 @@ from probative.wording.numbers import (
 from probative.wording.verdict import STRENGTHS, no_verdict, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from matplotlib.figure import Figure
 
     from probative.results import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -37,8 +38,6 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.figure import Figure
 
     from probative._validation import Array

@@ -6,6 +6,7 @@ CSV or HTML.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from operator import attrgetter
@@ -32,8 +33,6 @@ from probative.wording.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from probative.reporting.pictures import Picture
     from probative.results import Comparison, Comparisons, GateVerdict
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from probative.reporting.document import (
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative.results import GateVerdict, Ledger, TestSet, TestSetUse
 
 _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables

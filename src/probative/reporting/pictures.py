@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 from itertools import pairwise
@@ -25,8 +26,6 @@ from probative.reporting.escape import plain
 from probative.wording.numbers import factor, number, points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from operator import itemgetter
@@ -64,8 +65,6 @@ from probative.wording.verdict import short_letters
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from markupsafe import Markup
     from matplotlib.figure import Figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from probative.results import RecordExample
 from probative.wording.numbers import brackets, counted, metric_words, points, pvalue, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative.results import (
         Comparison,
         Comparisons,

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +24,6 @@ from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from jinja2 import Environment
 
     from probative.results import Result

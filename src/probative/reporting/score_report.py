@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf, isnan
@@ -50,8 +51,6 @@ from probative.wording.numbers import (
 from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from matplotlib.figure import Figure
 
     from probative.inference.posterior.single import Posterior

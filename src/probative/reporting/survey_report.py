@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import isnan, nan
@@ -43,8 +44,6 @@ from probative.wording.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
     from probative.results import Estimate, EstimatedDifference, GateVerdict, Sampled

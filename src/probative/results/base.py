@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -16,14 +17,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from probative.counts import Counts, ItemCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
     from probative._validation import Number, Words
     from probative.reporting.document import Document

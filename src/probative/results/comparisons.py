@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import floor, log10, nan
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from probative.results.base import (
+    DifferencePosterior,
     DifferenceResult,
     PairDifference,
     Result,
@@ -29,12 +31,10 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
 
     from probative._validation import Array
-    from probative.results.base import DifferencePosterior, Named
+    from probative.results.base import Named
     from probative.results.ledger import Fingerprints, GateUse
     from probative.results.records import FieldChange, RecordExample
     from probative.results.runs import RunScoreTests, VarianceParts

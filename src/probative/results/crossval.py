@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.results.base import Result, SignedResult, drawn_by, jsonable, with_limits
+from probative.results.base import (
+    DifferencePosterior,
+    Result,
+    ScorePosterior,
+    SignedResult,
+    drawn_by,
+    jsonable,
+    with_limits,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
 
     from probative._validation import Array, Number, Words
     from probative.counts import Counts, PairedCounts
-    from probative.results.base import DifferencePosterior, Named, ScorePosterior
+    from probative.results.base import Named
 
 
 @dataclass(frozen=True, eq=False, repr=False)

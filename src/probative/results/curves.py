@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.results.base import (
     Interval,
@@ -20,10 +22,7 @@ from probative.results.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from probative._validation import Array
     from probative.counts import Counts

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from probative.results.base import DifferenceResult, Result, SignedResult, drawn_by, with_limits
+from probative.results.base import (
+    DifferencePosterior,
+    DifferenceResult,
+    Result,
+    SignedResult,
+    drawn_by,
+    with_limits,
+)
 from probative.wording.numbers import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
 
-    from probative.results.base import DifferencePosterior, Named
+    from probative.results.base import Named
     from probative.results.comparisons import Comparison, Heterogeneity
 
 

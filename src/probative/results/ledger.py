@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from probative.results.base import Result, SignedResult
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from probative.results.base import Named
 
 SKETCH = 64  # places by which a changed test set is recognised

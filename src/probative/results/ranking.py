@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan
@@ -12,8 +13,6 @@ from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
 
     from probative.results.base import Named

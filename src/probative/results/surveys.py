@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from probative.results.comparisons import Comparison, SystemScore
 from probative.wording.numbers import counted, metric_name, points, pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 

@@ -10,12 +10,14 @@ import csv
 import io
 import json
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.counts import Counts
 from probative.errors import InputError
@@ -37,10 +39,6 @@ from probative.tables.engines import listed
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from probative.matching.matched import Matched
     from probative.surveys.design import Design
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from probative._validation import Array as Floats
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import digest
@@ -26,11 +29,6 @@ from probative.reading.source import unreadable
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array as Floats
     from probative.reading.formats import Annotations
     from probative.reading.formats import Options as HowToRead
     from probative.surveys.design import Design, SystemSource

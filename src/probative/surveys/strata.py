@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative.errors import InputError
 from probative.inference.stratified import Draw, allocate, sampling_variance
@@ -18,10 +20,6 @@ from probative.surveys.pool import Pool, n_parts, names_of_parts, places_of_name
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array as Floats
     from probative._validation import Ints
     from probative.matching.matched import Matched

@@ -7,6 +7,7 @@ names of our own, so that no name can change a query.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from probative._validation import shortened, shown
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import narwhals as nw
 
     Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]

@@ -10,6 +10,7 @@ of "yes") and for each class separately.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
 from functools import cached_property, partial, reduce
@@ -27,8 +28,6 @@ from probative.labels import EXPECTED_LABEL, is_missing, label_text
 from probative.tables.engines import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-
     import narwhals as nw
     from duckdb import DuckDBPyConnection as Connection
 

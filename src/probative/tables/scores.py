@@ -7,10 +7,12 @@ their number and the sum of their squares.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from probative._lazy import ModuleOnDemand
 from probative._validation import Array, finite, shown
@@ -19,10 +21,7 @@ from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import NUMBER, group_keys, plain, sort_groups, without_gaps
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     import narwhals as nw
-    from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
 

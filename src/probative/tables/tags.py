@@ -7,6 +7,7 @@ whole table and sums in the engine, as `tally` does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,6 @@ from probative.tables.query import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import narwhals as nw
 
     from probative.tables.engines import Frame

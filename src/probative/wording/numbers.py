@@ -12,6 +12,7 @@ The rules, which hold everywhere but in JSON and CSV (these have all digits):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -21,8 +22,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from probative.metrics import TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -9,6 +9,7 @@ the region, which the posterior shows.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import combinations, groupby, starmap
 from math import isnan
 from string import ascii_letters
@@ -35,8 +36,6 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from probative.results import (
         BayesTest,
         BucketDifference,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from scipy import special
 from probative.inference.posterior import log_odds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from probative._validation import Array
 
     Rule = tuple[Array, Array, Array]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from probative._validation import Array, one_of, open_probability
@@ -29,10 +31,6 @@ from probative.inference.posterior.single import (
 from probative.metrics import METRICS, TABLE, Composite, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
     from probative.counts import PairedCounts
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebint
+from numpy.typing import NDArray
 from scipy import special
 
 from probative.inference.posterior import log_odds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from probative._validation import Array
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from probative._validation import (
@@ -23,10 +25,6 @@ from probative.inference.posterior import log_odds
 from probative.metrics import TABLE, Composite, counts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from probative.counts import Counts
     from probative.inference.posterior.nodes import Nodes
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from probative._validation import Array, Number, open_probability
@@ -19,8 +20,6 @@ from probative.inference.units import Dependence, dependence_of_difference, stud
 from probative.metrics import span
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from probative.results import DifferencePosterior
 
 
