@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 
 def names_on_demand(
-    package: str, homes: Mapping[str, Sequence[str]], *, modules: Sequence[str] = ()
+    package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``, given the names in each module."""
-    # `modules` are themselves names of the package
-    home = {name: module for module, names in homes.items() for name in names}
+    """Return a package's ``__getattr__`` and ``__dir__`` for the names that its stub imports."""
+    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  # pathlib is slow to import
+        imports = [line.split() for line in stub if line.startswith("from ")]
+    home = {words[-1]: words[1] for words in imports}
 
     def find(name: str) -> object:
         from importlib import import_module
 
-        if name in modules:
-            return import_module(f"{package}.{name}")
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        if home[name] == package:  # a module
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(home[name]), name)
         setattr(sys.modules[package], name, value)  # so that Python does not ask again
         return value
 
-    return find, lambda: sorted([*home, *modules])
+    return find, lambda: sorted(home)
 
 
 class ModuleOnDemand:
