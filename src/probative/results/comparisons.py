@@ -107,25 +107,17 @@ class Bucket(Result):
 
     An item belongs to the bucket of its own length (sentence, words, label), whether gold has it or
     only a system does.
-
-    Attributes
-    ----------
-    kind, bucket
-        The property by which the items were sorted, and the bucket.
-    items, units
-        The number of gold items in it, and the number of units that have them.
-    scores
-        A `SystemScore` for each system.
-    differences
-        A `BucketDifference` for each pair that is compared. Their intervals are not adjusted for
-        their number.
     """
 
+    #: The property by which the items were sorted, and the bucket.
     kind: str
     bucket: str
+    #: The number of gold items in it, and the number of units that have them.
     items: int
     units: int
-    scores: tuple[SystemScore, ...]
+    scores: tuple[SystemScore, ...]  #: A `SystemScore` for each system.
+    #: A `BucketDifference` for each pair that is compared. Their intervals are not adjusted for
+    #: their number.
     differences: tuple[BucketDifference, ...]
 
     _lines = ("scores", "differences")
@@ -287,36 +279,25 @@ class Comparison(PairDifference):
 
 @dataclass(frozen=True)
 class Example:
-    """Sentence on which two systems differ.
+    """Sentence on which two systems differ."""
 
-    Attributes
-    ----------
-    a, b
-        The systems.
-    sentence
-        Its number, from 1.
-    words, separator
-        Its tokens (or characters), in a long sentence those around the first difference, and the
-        text between them.
-    gold, spans_a, spans_b
-        The spans of gold and of the systems that overlap these words, as (start, end, label)
-        counted from the first of them.
-    errors_a, errors_b
-        The number of extra and missing spans of each system.
-    f1_a, f1_b
-        The F1 of each system on this sentence alone; 1 if nothing is there and nothing is returned.
-    """
-
+    #: The systems.
     a: str
     b: str
-    sentence: int
+    sentence: int  #: Its number, from 1.
+    #: Its tokens (or characters), in a long sentence those around the first difference, and the
+    #: text between them.
     words: tuple[str, ...]
     separator: str
+    #: The spans of gold and of the systems that overlap these words, as (start, end, label) counted
+    #: from the first of them.
     gold: tuple[tuple[int, int, str], ...]
     spans_a: tuple[tuple[int, int, str], ...]
     spans_b: tuple[tuple[int, int, str], ...]
+    #: The number of extra and missing spans of each system.
     errors_a: int
     errors_b: int
+    #: The F1 of each system on this sentence alone; 1 if nothing is there and nothing is returned.
     f1_a: float
     f1_b: float
 
@@ -328,24 +309,14 @@ class Example:
 
 @dataclass(frozen=True)
 class LabelExample:
-    """Text on which one of two systems is right.
+    """Text on which one of two systems is right."""
 
-    Attributes
-    ----------
-    a, b
-        The systems.
-    item
-        Its number, from 1.
-    text
-        The text, or the beginning of a long one.
-    gold, label_a, label_b
-        The gold label, and those of the systems.
-    """
-
+    #: The systems.
     a: str
     b: str
-    item: int
-    text: str
+    item: int  #: Its number, from 1.
+    text: str  #: The text, or the beginning of a long one.
+    #: The gold label, and those of the systems.
     gold: str
     label_a: str
     label_b: str
@@ -451,20 +422,14 @@ class Comparisons(ScoredResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NullDistribution(Result):
-    """Distribution of a difference of scores if the systems are exchangeable, as a histogram.
+    """Distribution of a difference of scores if the systems are exchangeable, as a histogram."""
 
-    Attributes
-    ----------
-    edges
-        The edges of the bins, symmetric about 0. The observed difference is one of them; if
-        differences come in equal steps, that edge lies half a step nearer to 0, and no difference
-        falls on an edge.
-    probabilities
-        The probability of each bin. A difference that falls on an edge belongs to the bin further
-        from 0, as a tie counts as extreme; the outermost bins also hold what lies beyond them.
-    """
-
+    #: The edges of the bins, symmetric about 0. The observed difference is one of them; if
+    #: differences come in equal steps, that edge lies half a step nearer to 0, and no difference
+    #: falls on an edge.
     edges: Array
+    #: The probability of each bin. A difference that falls on an edge belongs to the bin further
+    #: from 0, as a tie counts as extreme; the outermost bins also hold what lies beyond them.
     probabilities: Array
 
     def records(self) -> list[dict[str, Any]]:
@@ -612,25 +577,15 @@ class SignificanceTest(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group(Result):
-    """Scores of systems in one group, and comparisons of them there.
+    """Scores of systems in one group, and comparisons of them there."""
 
-    Attributes
-    ----------
-    group
-        Its name, from the column of groups; ``(missing)`` for rows without a value.
-    rows, units
-        The number of its rows (sentences, for tags), and the number of units that have them.
-    systems
-        The counts and the scores of every system.
-    comparisons
-        If systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows for
-        the number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
-    """
-
-    group: str
+    group: str  #: Its name, from the column of groups; ``(missing)`` for rows without a value.
+    #: The number of its rows (sentences, for tags), and the number of units that have them.
     rows: int
     units: int
-    systems: tuple[SystemScores, ...]
+    systems: tuple[SystemScores, ...]  #: The counts and the scores of every system.
+    #: If systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows for the
+    #: number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
     comparisons: tuple[Comparison, ...] | None = None
 
     _lines = ("_parts",)
@@ -651,24 +606,16 @@ class Group(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Heterogeneity(Result):
-    """Test whether differences vary over groups by more than chance.
+    """Test whether differences vary over groups by more than chance."""
 
-    Attributes
-    ----------
-    q, degrees_of_freedom
-        Cochran's Q: the sum of squared distances of the differences from their weighted mean, in
-        standard errors; and the number of groups that have one, less one.
-    pvalue
-        The p-value of the hypothesis that the difference is the same in all of them, by Welch's
-        approximation, which allows for standard errors from few units.
-    i_squared
-        The share of the variance of the differences that chance does not explain.
-    """
-
+    #: Cochran's Q, the sum of squared distances of the differences from their weighted mean, in
+    #: standard errors; and the number of groups that have one, less one.
     q: float
     degrees_of_freedom: int
+    #: The p-value of the hypothesis that the difference is the same in all of them, by Welch's
+    #: approximation, which allows for standard errors from few units.
     pvalue: float
-    i_squared: float
+    i_squared: float  #: The share of the variance of the differences that chance does not explain.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -687,54 +634,37 @@ class GroupWeight(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupSummary(Result):
-    """Summary of all groups for one pair.
+    """Summary of all groups for one pair."""
 
-    Attributes
-    ----------
-    a, b, metric, column
-        The pair, the score, and the column of the groups.
-    difference
-        B minus A over all groups together.
-    groups, tested, tests
-        The number of groups, the number in which the pair was tested, and the number of tests that
-        the p-values are adjusted for, with those of other pairs.
-    better, worse
-        The groups in which B is decided better, and worse, by Holm-adjusted p-values.
-    ahead, behind
-        The number of groups with a difference above 0, and below, decided or not.
-    heterogeneity
-        Whether the differences vary by more than chance; None if that is unknown.
-    disagreements
-        Warnings about the overall difference: ``mixed`` (B is decided better in some groups and
-        worse in others), ``reversal`` (the difference in every group has the opposite sign of the
-        overall one: Simpson's paradox), ``against-most`` (B minus A is decided overall, and most
-        groups point the other way).
-    sentences
-        The summary in words.
-    weights
-        For a reversal: a `GroupWeight` for each group, which shows how it arises. None for macro
-        averages, which are not means over groups.
-    question
-        With several runs: "models" or "procedures", as in `Comparison`.
-    """
-
+    #: The pair, the score, and the column of the groups.
     a: str
     b: str
     metric: str
     column: str
-    difference: float
+    difference: float  #: B minus A over all groups together.
+    #: The number of groups, the number in which the pair was tested, and the number of tests that
+    #: the p-values are adjusted for, with those of other pairs.
     groups: int
     tested: int
     tests: int
+    #: The groups in which B is decided better, and worse, by Holm-adjusted p-values.
     better: tuple[str, ...]
     worse: tuple[str, ...]
+    #: The number of groups with a difference above 0, and below, decided or not.
     ahead: int
     behind: int
+    #: Whether the differences vary by more than chance; None if that is unknown.
     heterogeneity: Heterogeneity | None = None
+    #: Warnings about the overall difference are ``mixed`` (B is decided better in some groups and
+    #: worse in others), ``reversal`` (the difference in every group has the opposite sign of the
+    #: overall one: Simpson's paradox), ``against-most`` (B minus A is decided overall, and most
+    #: groups point the other way).
     disagreements: tuple[str, ...] = ()
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  #: The summary in words.
+    #: For a reversal, a `GroupWeight` for each group, which shows how it arises. None for macro
+    #: averages, which are not means over groups.
     weights: tuple[GroupWeight, ...] | None = None
-    question: str | None = None
+    question: str | None = None  #: With several runs, "models" or "procedures", as in `Comparison`.
 
     def __str__(self) -> str:
         return " ".join(self.sentences)

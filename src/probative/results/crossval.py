@@ -29,31 +29,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitBalance(Result):
-    """Balance of the halves of a block-regularised split, compared with random splits.
+    """Balance of the halves of a block-regularised split, compared with random splits."""
 
-    Attributes
-    ----------
-    m, block_sizes
-        The repetitions, and the number of instances of every block.
-    size_difference
-        The largest difference between the sizes of two halves.
-    strata, totals
-        What was balanced (classes, labels, tokens), and how often each occurs.
-    deviation
-        For every stratum, the largest relative deviation of a half from half of the total.
-    chi_square
-        For every stratum, the chi-square statistic of its counts in the blocks.
-    random_deviation, random_chi_square
-        The means of both over twenty random splits.
-    """
-
+    #: The repetitions, and the number of instances of every block.
     m: int
     block_sizes: tuple[int, ...]
-    size_difference: int
+    size_difference: int  #: The largest difference between the sizes of two halves.
+    #: What was balanced (classes, labels, tokens), and how often each occurs.
     strata: tuple[str, ...]
     totals: Array
+    #: For every stratum, the largest relative deviation of a half from half of the total.
     deviation: Array
-    chi_square: Array
+    chi_square: Array  #: For every stratum, the chi-square statistic of its counts in the blocks.
+    #: The means of both over twenty random splits.
     random_deviation: Array
     random_chi_square: Array
 
@@ -81,41 +69,24 @@ class SplitBalance(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldCounts(Result):
-    """Counts of a model on one fold.
+    """Counts of a model on one fold."""
 
-    Attributes
-    ----------
-    fold, model
-        The number of the fold, from 1, and the name of the model.
-    train, validation
-        The number of instances it was trained on and judged on.
-    counts
-        Its counts on the validation half.
-    seconds
-        The time of training and prediction, if they happened here.
-    """
-
+    #: The number of the fold, from 1, and the name of the model.
     fold: int
     model: str
+    #: The number of instances it was trained on and judged on.
     train: int
     validation: int
-    counts: Counts
-    seconds: float | None = None
+    counts: Counts  #: Its counts on the validation half.
+    seconds: float | None = None  #: The time of training and prediction, if they happened here.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
-    """Posteriors of one score of some models, by how their folds are added up.
+    """Posteriors of one score of some models, by how their folds are added up."""
 
-    Attributes
-    ----------
-    metric
-        The score.
-    posteriors
-        The results of `probative.posterior`, by model and by weight ("effective", "averaged").
-    """
-
-    metric: str
+    metric: str  #: The score.
+    #: The results of `probative.posterior`, by model and by weight ("effective", "averaged").
     posteriors: dict[str, dict[str, ScorePosterior]] = field(repr=False)
 
     def curves(self, points: int = 200) -> dict[str, dict[str, tuple[Array, Array]]]:

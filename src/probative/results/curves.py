@@ -39,29 +39,20 @@ _ENDS = ("precision_low", "precision_high", "recall_low", "recall_high")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Result):
-    """Intervals of precision and recall at every threshold.
+    """Intervals of precision and recall at every threshold."""
 
-    Attributes
-    ----------
-    kind
-        "pointwise": each holds at a threshold that was chosen beforehand. "simultaneous": all hold
-        together, so also at one that was chosen after seeing the curve.
-    method, level
-        The method and the level of the intervals.
-    precision_low, precision_high, recall_low, recall_high
-        One per threshold.
-    note
-        A caveat, or None.
-    """
-
+    #: If "pointwise", each holds at a threshold that was chosen beforehand; if "simultaneous", all
+    #: hold together, so also at one that was chosen after seeing the curve.
     kind: str
+    #: The method and the level of the intervals.
     method: str
     level: float
+    #: One per threshold.
     precision_low: Array
     precision_high: Array
     recall_low: Array
     recall_high: Array
-    note: str | None = None
+    note: str | None = None  #: A caveat, or None.
 
     def at_recall(self, recall: Any) -> tuple[Array, Array]:
         """Return the ends of intervals of the precision at given recalls.
@@ -85,48 +76,32 @@ class Band(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestThreshold(Result):
-    """Threshold with the highest F-beta, and its expected score on other data.
+    """Threshold with the highest F-beta, and its expected score on other data."""
 
-    Attributes
-    ----------
-    metric, beta
-        The score by which it was chosen.
-    threshold
-        The smallest value that counts as "yes" when the score is highest on these data.
-    threshold_low, threshold_high
-        The interval of the best threshold; minus infinity (null in JSON) if taking everything for
-        "yes" may be best.
-    estimate, low, high
-        The expected score of this threshold on other data, with its interval; both allow for the
-        choice on the same data.
-    apparent, apparent_low, apparent_high
-        The score on these data, with an interval that ignores the choice.
-    optimism
-        The bias of the score on these data.
-    precision, recall
-        Those on these data.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
-    """
-
+    #: The score by which it was chosen.
     metric: str
     beta: float
+    #: The smallest value that counts as "yes" when the score is highest on these data.
     threshold: float
+    #: The interval of the best threshold; minus infinity (null in JSON) if taking everything for
+    #: "yes" may be best.
     threshold_low: float
     threshold_high: float
+    #: The expected score of this threshold on other data, with its interval; both allow for the
+    #: choice on the same data.
     estimate: float
     low: float
     high: float
+    #: The score on these data, with an interval that ignores the choice.
     apparent: float
     apparent_low: float
     apparent_high: float
-    optimism: float
+    optimism: float  #: The bias of the score on these data.
+    #: Those on these data.
     precision: float
     recall: float
-    level: float
-    note: str | None = None
+    level: float  #: The level of the intervals.
+    note: str | None = None  #: A caveat, or None.
 
     def __str__(self) -> str:
         return (
@@ -138,30 +113,20 @@ class BestThreshold(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationBin(Result):
-    """Items of similar probability, and the share of positives among them.
+    """Items of similar probability, and the share of positives among them."""
 
-    Attributes
-    ----------
-    low_edge, high_edge
-        The smallest and the largest probability in it.
-    items, positives
-        The number of items, and of positive ones.
-    mean
-        The mean of the probabilities.
-    share, low, high
-        The share of positives, with its interval.
-    design_effect
-        The ratio of the variance of the share to that of independent items; None without units.
-    """
-
+    #: The smallest and the largest probability in it.
     low_edge: float
     high_edge: float
+    #: The number of items, and of positive ones.
     items: int
     positives: int
-    mean: float
+    mean: float  #: The mean of the probabilities.
+    #: The share of positives, with its interval.
     share: float
     low: float
     high: float
+    #: The ratio of the variance of the share to that of independent items; None without units.
     design_effect: float | None = None
 
     @property
@@ -172,46 +137,29 @@ class CalibrationBin(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Result):
-    """Calibration of probabilities: how well they agree with the shares of positives.
+    """Calibration of probabilities: how well they agree with the shares of positives."""
 
-    Attributes
-    ----------
-    bins
-        Bins with about the same number of items, from low to high probabilities.
-    ece
-        The expected calibration error of these bins: the mean gap between probability and share.
-        Chance alone makes it larger than 0.
-    ece_by_chance
-        Its mean if every probability were right.
-    ece_debiased, ece_low, ece_high
-        The error without the part due to chance, with its interval.
-    squared_error
-        An unbiased estimate of the mean squared gap: about 0, and possibly below, if every
-        probability is right.
-    brier
-        The mean squared difference of probabilities and outcomes.
-    miscalibration, discrimination, uncertainty
-        The parts of the Brier score, by the best monotone recalibration: it is the first, less the
-        second, plus the third.
-    level
-        The level of the intervals.
-    note
-        A caveat, or None.
-    """
-
+    #: Bins with about the same number of items, from low to high probabilities.
     bins: tuple[CalibrationBin, ...]
+    #: The expected calibration error of these bins, the mean gap between probability and share.
+    #: Chance alone makes it larger than 0.
     ece: float
-    ece_by_chance: float
+    ece_by_chance: float  #: Its mean if every probability were right.
+    #: The error without the part due to chance, with its interval.
     ece_debiased: float
     ece_low: float
     ece_high: float
+    #: An unbiased estimate of the mean squared gap, about 0 and possibly below, if every
+    #: probability is right.
     squared_error: float
-    brier: float
+    brier: float  #: The mean squared difference of probabilities and outcomes.
+    #: The parts of the Brier score, by the best monotone recalibration; it is the first, less the
+    #: second, plus the third.
     miscalibration: float
     discrimination: float
     uncertainty: float
-    level: float
-    note: str | None = None
+    level: float  #: The level of the intervals.
+    note: str | None = None  #: A caveat, or None.
 
     _lines = ("bins",)
 
@@ -425,21 +373,13 @@ class CurveComparison(SignedResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestCut(Result):
-    """Cut at which a score is highest.
+    """Cut at which a score is highest."""
 
-    Attributes
-    ----------
-    metric
-        The score.
-    share, score
-        The smallest λ of the sweep's steps at which it is highest, and its value.
-    finest_share, finest_score
-        The same over every possible λ, with one step per position.
-    """
-
-    metric: str
+    metric: str  #: The score.
+    #: The smallest λ of the sweep's steps at which it is highest, and its value.
     share: float
     score: float
+    #: The same over every possible λ, with one step per position.
     finest_share: float
     finest_score: float
 

@@ -25,32 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):
-    """Comparison of a pair of systems on one data set.
+    """Comparison of a pair of systems on one data set."""
 
-    Attributes
-    ----------
-    dataset
-        Its name.
-    units, unit
-        The number of units (sentences, documents, items), and their name.
-    comparison
-        The result of `probative.compare` on this data set alone.
-    p_better, p_worse
-        The one-sided p-values of "B is better" and of "B is worse", of the same test.
-    p_holm_better, p_holm_worse
-        These, adjusted for the number of data sets by Holm's method.
-    notes
-        Messages on what was recognised, repaired or left out.
-    """
-
-    dataset: str
+    dataset: str  #: Its name.
+    #: The number of units (sentences, documents, items), and their name.
     units: int
     unit: str
-    comparison: Comparison
+    comparison: Comparison  #: The result of `probative.compare` on this data set alone.
+    #: The one-sided p-values of "B is better" and of "B is worse", of the same test.
     p_better: float
     p_worse: float
+    #: These, adjusted for the number of data sets by Holm's method.
     p_holm_better: float = 1.0
     p_holm_worse: float = 1.0
+    #: Messages on what was recognised, repaired or left out.
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def records(self) -> list[dict[str, Any]]:
@@ -61,31 +49,22 @@ class Dataset(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanDifference(DifferenceResult):
-    """Mean difference over the data sets, all with the same weight.
+    """Mean difference over the data sets, all with the same weight."""
 
-    Attributes
-    ----------
-    difference, low, high, level
-        B minus A with its interval, from the sum of the variances.
-    p_a_better, p_equivalent, p_b_better, rope
-        Posterior probabilities of the mean difference.
-    score_a, score_b
-        The mean scores.
-    posterior
-        The posterior, with `cdf`, `sf`, `pdf` and `interval`.
-    """
-
+    #: B minus A with its interval, from the sum of the variances.
     difference: float
     low: float
     high: float
     level: float
+    #: Posterior probabilities of the mean difference.
     p_a_better: float
     p_equivalent: float
     p_b_better: float
     rope: float
+    #: The mean scores.
     score_a: float
     score_b: float
-    posterior: DifferencePosterior
+    posterior: DifferencePosterior  #: The posterior, with `cdf`, `sf`, `pdf` and `interval`.
 
     def __str__(self) -> str:
         limits = with_limits(self.difference, self.low, self.high, "+.4f")
@@ -94,27 +73,17 @@ class MeanDifference(DifferenceResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetCount(Result):
-    """Number of data sets on which a system is better, with the confidence of the level.
+    """Number of data sets on which a system is better, with the confidence of the level."""
 
-    Attributes
-    ----------
-    system
-        The system that is better.
-    bonferroni, fisher
-        Lower bounds of the number: for any dependence between the data sets, and if they are
-        independent.
-    p_bonferroni, p_fisher
-        The partial-conjunction p-values of "on at least u", for u = 1, 2, …
-    datasets
-        The data sets that Holm's method identifies.
-    """
-
-    system: str
+    system: str  #: The system that is better.
+    #: Lower bounds of the number, for any dependence between the data sets, and if they are
+    #: independent.
     bonferroni: int
     fisher: int
+    #: The partial-conjunction p-values of "on at least u", for u = 1, 2, …
     p_bonferroni: tuple[float, ...]
     p_fisher: tuple[float, ...]
-    datasets: tuple[str, ...]
+    datasets: tuple[str, ...]  #: The data sets that Holm's method identifies.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

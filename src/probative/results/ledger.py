@@ -17,83 +17,53 @@ SKETCH = 64  # places by which a changed test set is recognised
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Fingerprints that identify a test set, and outputs on it.
+    """Fingerprints that identify a test set, and outputs on it."""
 
-    Attributes
-    ----------
-    answer, unnamed, name
-        The fingerprint of the content of gold, that without the names of labels, and the name of
-        its file.
-    units, unit
-        The number of units, and their name.
-    sketched, sketch
-        The kind of places of gold, "words" of spans, "texts" of labelled items, else their
-        "order"; and some places, by which the test set is recognised after a change.
-    outputs
-        The fingerprints of the outputs of the baseline and of a challenger together with gold, by
-        the challenger's name.
-    """
-
+    #: The fingerprint of the content of gold, that without the names of labels, and the name of its
+    #: file.
     answer: str
     unnamed: str
     name: str
+    #: The number of units, and their name.
     units: int
     unit: str
+    #: The kind of places of gold, "words" of spans, "texts" of labelled items, else their "order";
+    #: and some places, by which the test set is recognised after a change.
     sketched: str
     sketch: tuple[str, ...]
+    #: The fingerprints of the outputs of the baseline and of a challenger together with gold, by
+    #: the challenger's name.
     outputs: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateUse(Result):
-    """Use of a test set by one gate.
+    """Use of a test set by one gate."""
 
-    Attributes
-    ----------
-    test_set
-        The fingerprint of gold.
-    look, passes
-        The number of this look at the test set, and the number of candidates that passed before.
-    candidates
-        "adaptive" or "independent".
-    threshold
-        The largest 1 - P with which the gate passes.
-    promised
-        Whether the confidence is guaranteed over all looks; it is not once scores were shown to the
-        developers of the candidates.
-    shown
-        The number of earlier looks at which scores were shown.
-    looks_left, worn_out
-        The number of looks left before a gate needs twice the difference that the first look
-        needed, if none passes; and whether it needs that already.
-    units, unit
-        The size of the test set.
-    new
-        Whether this test set was new to the ledger.
-    repeated
-        When the same question was asked before, if it was: then this is not a new look.
-    overlap
-        If this test set differs from the one that it counts as: the share of its units that are in
-        that one; else None.
-    note
-        A problem of the ledger, or None.
-    """
-
-    test_set: str
+    test_set: str  #: The fingerprint of gold.
+    #: The number of this look at the test set, and the number of candidates that passed before.
     look: int
     passes: int
-    candidates: str
-    threshold: float
+    candidates: str  #: "adaptive" or "independent".
+    threshold: float  #: The largest 1 - P with which the gate passes.
+    #: Whether the confidence is guaranteed over all looks; it is not once scores were shown to the
+    #: developers of the candidates.
     promised: bool
-    shown: int
+    shown: int  #: The number of earlier looks at which scores were shown.
+    #: The number of looks left before a gate needs twice the difference that the first look needed,
+    #: if none passes; and whether it needs that already.
     looks_left: int
     worn_out: bool
+    #: The size of the test set.
     units: int
     unit: str
-    new: bool = False
+    new: bool = False  #: Whether this test set was new to the ledger.
+    #: When the same question was asked before, if it was; then this is not a new look.
     repeated: str | None = None
+    #: If this test set differs from the one that it counts as, the share of its units that are in
+    #: that one; else None.
     overlap: float | None = None
-    note: str | None = None
+    note: str | None = None  #: A problem of the ledger, or None.
 
     def __str__(self) -> str:
         name = f"test set {self.test_set[:8]}"
@@ -130,49 +100,35 @@ def _wear(use: GateUse | TestSet) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSetUse(Result):
-    """Use of a test set by a gate, as recorded in a ledger.
-
-    Attributes
-    ----------
-    time
-        When, in UTC.
-    test_set, answer, units, unit
-        The fingerprint of the test set, the name of gold then, its size.
-    a, b, outputs
-        The systems, and the fingerprint of their outputs together with gold.
-    metric, kind, margin, confidence, choices
-        The question of the gate, and how it was computed.
-    candidates, look, threshold
-        How candidates are chosen, the number of the look, and the largest 1 - P that passes.
-    passed, scores_shown
-        The verdict, and whether more than that was shown.
-    repeated
-        Whether the same was asked before: then it is not a new look.
-    content, unnamed, sketched, sketch
-        The content of gold, as in `Fingerprints`.
-    """
+    """Use of a test set by a gate, as recorded in a ledger."""
 
     __test__ = False  # pytest must not collect it
 
-    time: str
+    time: str  #: When, in UTC.
+    #: The fingerprint of the test set, the name of gold then, its size.
     test_set: str
     answer: str
     units: int
     unit: str
+    #: The systems, and the fingerprint of their outputs together with gold.
     a: str
     b: str
     outputs: str
+    #: The question of the gate, and how it was computed.
     metric: str
     kind: str
     margin: float
     confidence: float
     choices: str
+    #: How candidates are chosen, the number of the look, and the largest 1 - P that passes.
     candidates: str
     look: int
     threshold: float
+    #: The verdict, and whether more than that was shown.
     passed: bool
     scores_shown: bool
-    repeated: bool
+    repeated: bool  #: Whether the same was asked before; then it is not a new look.
+    #: The content of gold, as in `Fingerprints`.
     content: str
     unnamed: str
     sketched: str
@@ -181,44 +137,31 @@ class TestSetUse(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSet(Result):
-    """Test set that gates have used.
-
-    Attributes
-    ----------
-    test_set, answer, units, unit
-        The fingerprint of gold, the name of its file, and its size.
-    candidates
-        How candidates are chosen: "adaptive" or "independent".
-    uses, looks, passes, shown
-        The number of uses, of new looks among them, of passes, and of uses after which scores were
-        shown.
-    first, last
-        The first and the last use.
-    confidence, threshold
-        The confidence of the last gate; and the largest 1 - P with which the next one passes at
-        that confidence.
-    promised
-        Whether the confidence is guaranteed for the next one.
-    looks_left, worn_out
-        As in `GateUse`, for the next look.
-    """
+    """Test set that gates have used."""
 
     __test__ = False
 
+    #: The fingerprint of gold, the name of its file, and its size.
     test_set: str
     answer: str
     units: int
     unit: str
-    candidates: str
+    candidates: str  #: How candidates are chosen, "adaptive" or "independent".
+    #: The number of uses, of new looks among them, of passes, and of uses after which scores were
+    #: shown.
     uses: int
     looks: int
     passes: int
     shown: int
+    #: The first and the last use.
     first: str
     last: str
+    #: The confidence of the last gate; and the largest 1 - P with which the next one passes at that
+    #: confidence.
     confidence: float
     threshold: float
-    promised: bool
+    promised: bool  #: Whether the confidence is guaranteed for the next one.
+    #: As in `GateUse`, for the next look.
     looks_left: int
     worn_out: bool
 

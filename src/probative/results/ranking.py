@@ -21,49 +21,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedSystem(Result):
-    """Place of one system on a leaderboard.
+    """Place of one system on a leaderboard."""
 
-    Attributes
-    ----------
-    name
-        The system.
-    metric
-        The score that is ranked: ``f1``, ``macro_f1`` and so on.
-    estimate, low, high
-        Its score and the ends of its own interval, at the level of the ranking. They are about this
-        system alone: overlapping intervals do not show whether two systems differ, the pairs do. An
-        undefined score is NaN with the interval from 0 to 1.
-    rank_low, rank_high
-        Its rank set: from one more than the number of systems decided better than it, to the number
-        of systems less those decided worse. The sets of all systems hold at once with the level's
-        confidence.
-    tier
-        From 1. A tier begins at the first system, from the top, that is decided worse than every
-        system of the tiers above.
-    letters
-        Tie letters: two systems share a letter if and only if their pair is not decided. After
-        ``Z`` they continue with ``a'``.
-    p_best
-        The probability that it is the best of these systems on sentences (units) like these; NaN
-        if there is no evidence.
-    expected_rank
-        Its mean rank over the same draws; NaN if there is no evidence.
-    note
-        A caveat about this system, or None.
-    """
-
-    name: str
-    metric: str
+    name: str  #: The system.
+    metric: str  #: The score that is ranked, such as ``f1``, ``macro_f1``.
+    #: Its score and the ends of its own interval, at the level of the ranking. They are about this
+    #: system alone: overlapping intervals do not show whether two systems differ, the pairs do. An
+    #: undefined score is NaN with the interval from 0 to 1.
     estimate: float
     low: float
     high: float
+    #: Its rank set, from one more than the number of systems decided better than it, to the number
+    #: of systems less those decided worse. The sets of all systems hold at once with the level's
+    #: confidence.
     rank_low: int
     rank_high: int
+    #: From 1. A tier begins at the first system, from the top, that is decided worse than every
+    #: system of the tiers above.
     tier: int
+    #: Tie letters; two systems share a letter if and only if their pair is not decided. After ``Z``
+    #: they continue with ``a'``.
     letters: str
+    #: The probability that it is the best of these systems on sentences (units) like these; NaN if
+    #: there is no evidence.
     p_best: float
-    expected_rank: float
-    note: str | None = None
+    expected_rank: float  #: Its mean rank over the same draws; NaN if there is no evidence.
+    note: str | None = None  #: A caveat about this system, or None.
 
     def __str__(self) -> str:
         to = "" if self.rank_low == self.rank_high else f" to {self.rank_high}"
@@ -77,33 +60,21 @@ class RankedSystem(Result):
 class RankedPair(PairDifference):
     """Comparison of two systems of a leaderboard.
 
-    Attributes
-    ----------
-    a, b
-        The two systems; b is above a on the leaderboard, so no difference is negative.
-    metric
-        The score.
-    difference, low, high
-        B minus A, and the ends of its interval; those of all pairs hold at once with the level's
-        confidence. NaN, -1 and 1 if a score is undefined.
-    pvalue, p_unit, p_adjusted
-        The p-value of the two-sided randomisation test of this pair; Student's by unit; and the
-        larger of the two, adjusted for all pairs. NaN if a score is undefined, the second also if
-        no unit changes the difference.
-    decided
-        Whether the adjusted p-value is at most 1 - level, so that B is better than A. Never True if
-        there is no evidence (one unit, an undefined score, no gold items).
-    identical
-        Whether the two have the same counts in every unit.
-    p_b_better
-        The probability that B is the better one on units like these, from the same draws as
-        `RankedSystem.p_best`; a draw in which they tie counts half. NaN if there is no evidence.
+    B is above A, so no difference is negative. The intervals of all pairs hold at once with the
+    level's confidence; an undefined score has the difference NaN between -1 and 1.
     """
 
+    #: The p-value of the two-sided randomisation test of this pair; Student's by unit; and the
+    #: larger of the two, adjusted for all pairs. NaN if a score is undefined, the second also if no
+    #: unit changes the difference.
     pvalue: float
     p_adjusted: float
+    #: Whether the adjusted p-value is at most 1 - level, so that B is better than A. Never True if
+    #: there is no evidence (one unit, an undefined score, no gold items).
     decided: bool
-    identical: bool = False
+    identical: bool = False  #: Whether the two have the same counts in every unit.
+    #: The probability that B is the better one on units like these, from the same draws as
+    #: `RankedSystem.p_best`; a draw in which they tie counts half. NaN if there is no evidence.
     p_b_better: float = nan
     p_unit: float = nan
 
@@ -192,33 +163,21 @@ class Ranking(ScoredResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Submission(Result):
-    """Submission to a board, and its status.
+    """Submission to a board, and its status."""
 
-    Attributes
-    ----------
-    name
-        Its name.
-    file
-        Its path inside the folder of submissions.
-    status
-        ``scored``; ``reused``, if it was scored before and has not changed; ``refused``.
-    error
-        Why it was refused. It reveals nothing about gold but its numbers of sentences and tokens
-        (or items), unless the board shows gold.
-    team, paper, code, date
-        Its description from ``meta.toml``: the name of the team, links, a day; None if not given.
-    remarks
-        What is wrong with its description; None if nothing is.
-    """
-
-    name: str
-    file: str
+    name: str  #: Its name.
+    file: str  #: Its path inside the folder of submissions.
+    #: ``scored``; ``reused``, if it was scored before and has not changed; ``refused``.
     status: str
+    #: Why it was refused. It reveals nothing about gold but its numbers of sentences and tokens (or
+    #: items), unless the board shows gold.
     error: str | None = None
+    #: Its description from ``meta.toml``, the name of the team, links, a day; None if not given.
     team: str | None = None
     paper: str | None = None
     code: str | None = None
     date: str | None = None
+    #: What is wrong with its description; None if nothing is.
     remarks: tuple[str, ...] | None = None
 
 

@@ -11,31 +11,20 @@ from probative.results.base import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FieldCounts(Result):
-    """Numbers of fields of one path; weights are not counted.
+    """Numbers of fields of one path; weights are not counted."""
 
-    Attributes
-    ----------
-    path
-        The path.
-    in_gold, right
-        Gold fields, and those that the system has, too.
-    other_value, missing, invented
-        Fields with another value in the output, gold fields without one, and output without gold.
-    lost_type, other_type
-        Leaves of gold, and of the output, where the other has another JSON type.
-    absent
-        Documents in which neither gold nor the system has it; None within lists.
-    """
-
-    path: str
+    path: str  #: The path.
+    #: Gold fields, and those that the system has, too.
     in_gold: int
     right: int
+    #: Fields with another value in the output, gold fields without one, and output without gold.
     other_value: int
     missing: int
     invented: int
+    #: Leaves of gold, and of the output, where the other has another JSON type.
     lost_type: int
     other_type: int
-    absent: int | None
+    absent: int | None  #: Documents in which neither gold nor the system has it; None within lists.
 
     @property
     def errors(self) -> int:
@@ -46,21 +35,13 @@ class FieldCounts(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NearMiss(Result):
-    """Wrong values of a path that one more rule would accept.
+    """Wrong values of a path that one more rule would accept."""
 
-    Attributes
-    ----------
-    path, rule
-        The path and the rule as text.
-    number
-        The number of wrong values that it would accept.
-    f1
-        F1 of the system if these were right: at least that, as rows may be aligned better.
-    """
-
+    #: The path and the rule as text.
     path: str
     rule: str
-    number: int
+    number: int  #: The number of wrong values that it would accept.
+    #: F1 of the system if these were right; at least that, as rows may be aligned better.
     f1: float
 
     @property
@@ -78,27 +59,15 @@ class NearMiss(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathSummary(Result):
-    """A path of records: what stands there, and how often.
+    """A path of records: what stands there, and how often."""
 
-    Attributes
-    ----------
-    path
-        The path.
-    types
-        The JSON types of its values, the most frequent first.
-    documents, values
-        The number of documents that have it, and of its values.
-    examples
-        Its first distinct values.
-    required, rule
-        With a schema: True if it is required there, and an option that may suit it.
-    """
-
-    path: str
-    types: tuple[str, ...]
+    path: str  #: The path.
+    types: tuple[str, ...]  #: The JSON types of its values, the most frequent first.
+    #: The number of documents that have it, and of its values.
     documents: int
     values: int
-    examples: tuple[Any, ...]
+    examples: tuple[Any, ...]  #: Its first distinct values.
+    #: With a schema, True if it is required there, and an option that may suit it.
     required: bool | None = None
     rule: str | None = None
 
@@ -136,62 +105,40 @@ class RecordExample:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FieldChange(Result):
-    """Gold fields of one path that only one of two systems has right.
+    """Gold fields of one path that only one of two systems has right."""
 
-    Attributes
-    ----------
-    a, b, path
-        The systems, and the path.
-    fixed, broken
-        The number of fields that only B has right, and that only A has right.
-    fixed_in, broken_in
-        Some of the documents.
-    """
-
+    #: The systems, and the path.
     a: str
     b: str
     path: str
+    #: The number of fields that only B has right, and that only A has right.
     fixed: int
     broken: int
+    #: Some of the documents.
     fixed_in: tuple[str, ...]
     broken_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOutcomes(Result):
-    """Outcomes of the outputs of one system and of their fields.
+    """Outcomes of the outputs of one system and of their fields."""
 
-    Attributes
-    ----------
-    documents
-        The number of documents.
-    malformed, missing, repaired
-        Outputs that are no JSON objects, that are missing, and that were read after a repair.
-    strict
-        Documents without any error.
-    mean_f1
-        The mean of the F1 of single documents; NaN if none has a field.
-    fields
-        A `FieldCounts` for each path, those with most errors first.
-    wrong_values, near_misses
-        The number of wrong values with a gold value that they could stand for, and a `NearMiss`
-        for each rule that would accept some of them.
-    never_in_gold
-        Paths that gold never has, but the system has in over half of the documents.
-    unparsed
-        For paths with the rule ``date``, the number of texts that are no date.
-    """
-
-    documents: int
+    documents: int  #: The number of documents.
+    #: Outputs that are no JSON objects, that are missing, and that were read after a repair.
     malformed: int
     missing: int
     repaired: int
-    strict: int
-    mean_f1: float = nan
+    strict: int  #: Documents without any error.
+    mean_f1: float = nan  #: The mean of the F1 of single documents; NaN if none has a field.
+    #: A `FieldCounts` for each path, those with most errors first.
     fields: tuple[FieldCounts, ...] = ()
+    #: The number of wrong values with a gold value that they could stand for, and a `NearMiss` for
+    #: each rule that would accept some of them.
     wrong_values: int = 0
     near_misses: tuple[NearMiss, ...] = ()
+    #: Paths that gold never has, but the system has in over half of the documents.
     never_in_gold: tuple[str, ...] = ()
+    #: For paths with the rule ``date``, the number of texts that are no date.
     unparsed: dict[str, int] = field(default_factory=dict)
 
     @property

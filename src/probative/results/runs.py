@@ -16,35 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VarianceParts(Result):
-    """Parts of the variance of a mean difference.
+    """Parts of the variance of a mean difference."""
 
-    Attributes
-    ----------
-    units
-        The part due to the choice of units, common to all runs.
-    runs_a, runs_b
-        The part due to the choice of runs of either system; for paired runs both together in
-        `runs_a`.
-    interaction
-        The part due to effects of single runs on single units.
-    n_units, n_runs_a, n_runs_b
-        The number of units and runs to which the parts belong.
-    interaction_a, interaction_b
-        The two parts of the interaction; for paired runs both together in `interaction_a`.
-    paired_runs
-        Whether run i of A and run i of B belong together.
-    """
-
-    units: float
+    units: float  #: The part due to the choice of units, common to all runs.
+    #: The part due to the choice of runs of either system; for paired runs both together in
+    #: `runs_a`.
     runs_a: float
     runs_b: float
-    interaction: float
+    interaction: float  #: The part due to effects of single runs on single units.
+    #: The number of units and runs to which the parts belong.
     n_units: int
     n_runs_a: int
     n_runs_b: int
+    #: The two parts of the interaction; for paired runs both together in `interaction_a`.
     interaction_a: float
     interaction_b: float
-    paired_runs: bool = False
+    paired_runs: bool = False  #: Whether run i of A and run i of B belong together.
 
     @property
     def total(self) -> float:
@@ -64,73 +51,48 @@ class VarianceParts(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScoreTests(Result):
-    """Tests of the scores of runs alone, on this test set.
+    """Tests of the scores of runs alone, on this test set."""
 
-    Attributes
-    ----------
-    permutation_pvalue, assignments, exact
-        The share of all assignments of runs to systems whose means lie at least as far apart; the
-        number of assignments, and whether all were counted rather than sampled.
-    rank_test, rank_pvalue
-        "mann-whitney", or "wilcoxon" for paired runs; as SciPy computes it, two-sided.
-    p_run_better
-        The share of pairs of runs in which that of B scores higher; a tie counts half.
-    eps_min
-        The almost stochastic order of B over A, at `level`: below 0.5, B is almost stochastically
-        dominant.
-    eps_min_a
-        The almost stochastic order of A over B.
-    level
-        The confidence of the two.
-    """
-
+    #: The share of all assignments of runs to systems whose means lie at least as far apart; the
+    #: number of assignments, and whether all were counted rather than sampled.
     permutation_pvalue: float
     assignments: int
     exact: bool
+    #: "mann-whitney", or "wilcoxon" for paired runs; as SciPy computes it, two-sided.
     rank_test: str
     rank_pvalue: float
+    #: The share of pairs of runs in which that of B scores higher; a tie counts half.
     p_run_better: float
+    #: The almost stochastic order of B over A, at `level`; below 0.5, B is almost stochastically
+    #: dominant.
     eps_min: float
-    eps_min_a: float
-    level: float
+    eps_min_a: float  #: The almost stochastic order of A over B.
+    level: float  #: The confidence of the two.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedScore(Result):
-    """Score of a model that answered each sample several times.
+    """Score of a model that answered each sample several times."""
 
-    Attributes
-    ----------
-    metric, level, method
-        The score, and the level and method of its interval.
-    estimate, low, high
-        The score, to which each sample contributes the mean of its answers, and the ends of its
-        interval for new samples and new answers.
-    samples, answers
-        The number of samples and of answers.
-    repeats
-        The harmonic mean of the number of answers to a sample.
-    design_effect
-        The number of answers that carry as much information as one independent answer.
-    share_of_answers
-        The share of the variance that comes from the choice of answers, which more answers to these
-        samples could remove at most. None if no sample was answered twice.
-    note
-        A caveat, or None.
-    """
-
+    #: The score, and the level and method of its interval.
     metric: str
     level: float
+    #: The score, to which each sample contributes the mean of its answers, and the ends of its
+    #: interval for new samples and new answers.
     estimate: float
     low: float
     high: float
     method: str
+    #: The number of samples and of answers.
     samples: int
     answers: int
-    repeats: float
+    repeats: float  #: The harmonic mean of the number of answers to a sample.
+    #: The number of answers that carry as much information as one independent answer.
     design_effect: float
+    #: The share of the variance that comes from the choice of answers, which more answers to these
+    #: samples could remove at most. None if no sample was answered twice.
     share_of_answers: float | None
-    note: str | None = None
+    note: str | None = None  #: A caveat, or None.
 
     @property
     def share_of_samples(self) -> float | None:
@@ -174,63 +136,42 @@ class RunsSurface(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsPlan(SignedResult):
-    """Predicted precision and power of other numbers of runs and units, for procedures.
+    """Predicted precision and power of other numbers of runs and units, for procedures."""
 
-    Attributes
-    ----------
-    metric, level
-        The score, and the level of the interval.
-    difference, power
-        The true difference to be shown, and the required probability of showing it.
-    runs, units
-        The numbers of runs of either system and of units that were tried.
-    half_widths, powers
-        Half the width of the interval, and the probability of showing the difference: a row for
-        each number of runs, in it a number for each number of units.
-    units_needed
-        The smallest number of units with that power, for each number of runs; None if no number
-        has it, because seeds alone vary too much.
-    n_runs_a, n_runs_b, observed_units, paired_runs
-        The pilot.
-    half_width
-        Half the width of an interval like the pilot's.
-    half_width_with_another_run
-        Half the width with one more run of either system.
-    units_instead
-        The number of units with the effect of one more run of either; None if no number has it.
-    shares
-        The share of the variance of the pilot that comes from units, runs and both together.
-    by, notes, signature
-        The name of the units, messages on what was recognised in files, and every choice.
-    surface
-        Half-widths and powers on a finer grid, for figures.
-    task, range
-        For graded scores: "scores", and the range of possible scores.
-    note
-        A caveat, or None.
-    """
-
+    #: The score, and the level of the interval.
     metric: str
     level: float
+    #: The true difference to be shown, and the required probability of showing it.
     difference: float
     power: float
+    #: The numbers of runs of either system and of units that were tried.
     runs: tuple[int, ...]
     units: tuple[int, ...]
+    #: Half the width of the interval, and the probability of showing the difference, a row for each
+    #: number of runs, in it a number for each number of units.
     half_widths: tuple[tuple[float, ...], ...]
     powers: tuple[tuple[float, ...], ...]
+    #: The smallest number of units with that power, for each number of runs; None if no number has
+    #: it, because seeds alone vary too much.
     units_needed: tuple[int | None, ...]
+    #: The pilot.
     n_runs_a: int
     n_runs_b: int
     observed_units: int
-    half_width: float
-    half_width_with_another_run: float
+    half_width: float  #: Half the width of an interval like the pilot's.
+    half_width_with_another_run: float  #: Half the width with one more run of either system.
+    #: The number of units with the effect of one more run of either; None if no number has it.
     units_instead: int | None
+    #: The share of the variance of the pilot that comes from units, runs and both together.
     shares: dict[str, float]
     paired_runs: bool = False
-    note: str | None = None
+    note: str | None = None  #: A caveat, or None.
+    #: The name of the units, messages on what was recognised in files, and every choice.
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    #: Half-widths and powers on a finer grid, for figures.
     surface: RunsSurface | None = field(default=None, repr=False)
+    #: For graded scores, "scores", and the range of possible scores.
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 

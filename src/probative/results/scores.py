@@ -30,21 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelScores(ScoresByMetric):
-    """Scores of one label.
+    """Scores of one label."""
 
-    Attributes
-    ----------
-    label
-        Its name.
-    counts
-        True positives, false positives, false negatives (and true negatives, if they exist).
-    scores
-        Precision, recall and F1 with their intervals.
-    """
-
-    label: str
+    label: str  #: Its name.
+    #: True positives, false positives, false negatives (and true negatives, if they exist).
     counts: Counts
-    scores: tuple[Interval, ...]
+    scores: tuple[Interval, ...]  #: Precision, recall and F1 with their intervals.
 
     _lines = ("scores",)
     _head = ("label", "counts")
@@ -111,31 +102,22 @@ class SystemScores(ScoresByMetric):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScores(Result):
-    """Scores of the runs of one system.
+    """Scores of the runs of one system."""
 
-    Attributes
-    ----------
-    system, metric
-        The system, and the score.
-    mean, spread
-        The mean over the runs and their standard deviation, which is NaN for one run.
-    worst, best
-        The lowest and the highest score of a run.
-    runs, scores
-        The names of the runs, and their scores.
-    repeated
-        In scorings: the runs as repeated answers of one model, with the shares of the variance that
-        come from samples and from answers.
-    """
-
+    #: The system, and the score.
     system: str
     metric: str
+    #: The mean over the runs and their standard deviation, which is NaN for one run.
     mean: float
     spread: float
+    #: The lowest and the highest score of a run.
     worst: float
     best: float
+    #: The names of the runs, and their scores.
     runs: tuple[str, ...]
     scores: tuple[float, ...]
+    #: In scorings, the runs as repeated answers of one model, with the shares of the variance that
+    #: come from samples and from answers.
     repeated: RepeatedScore | None = None
 
     @classmethod
@@ -345,22 +327,15 @@ class FileCheck(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairAgreement(ScoresByMetric):
-    """Agreement of two annotators.
+    """Agreement of two annotators."""
 
-    Attributes
-    ----------
-    a, b
-        The annotators.
-    items
-        The number of items that both have labelled; for spans, the number that either of them has.
-    scores
-        For labels the ``agreement`` (the share of items that have the same label) and ``kappa``;
-        for spans, words and sets of labels ``f1``, with the first annotator as gold.
-    """
-
+    #: The annotators.
     a: str
     b: str
+    #: The number of items that both have labelled; for spans, the number that either of them has.
     items: int
+    #: For labels the ``agreement`` (the share of items that have the same label) and ``kappa``; for
+    #: spans, words and sets of labels ``f1``, with the first annotator as gold.
     scores: tuple[Interval, ...]
 
     _lines = ("scores",)
@@ -372,21 +347,12 @@ class PairAgreement(ScoresByMetric):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeAgreement(ScoresByMetric):
-    """Agreement of a judge's scores of one system with human scores.
+    """Agreement of a judge's scores of one system with human scores."""
 
-    Attributes
-    ----------
-    system
-        The system whose outputs were scored.
-    items
-        The number of items that people scored.
-    scores
-        The ``bias`` (judge minus people), the ``correlation`` and ``kappa`` with quadratic weights,
-        which is Cohen's for yes and no.
-    """
-
-    system: str
-    items: int
+    system: str  #: The system whose outputs were scored.
+    items: int  #: The number of items that people scored.
+    #: The ``bias`` (judge minus people), the ``correlation`` and ``kappa`` with quadratic weights,
+    #: which is Cohen's for yes and no.
     scores: tuple[Interval, ...]
 
     def __str__(self) -> str:
@@ -455,45 +421,31 @@ class Agreement(SignedResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ceiling(DifferenceResult):
-    """Comparison of a system with a second annotation, both scored against gold.
+    """Comparison of a system with a second annotation, both scored against gold."""
 
-    Attributes
-    ----------
-    system, second
-        The names of both.
-    metric, score, second_score
-        The score, and its values for both.
-    second_low, second_high
-        The interval of the second annotation's score.
-    difference, low, high
-        The system minus the second annotation, with its interval.
-    pvalue, test, by
-        The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
-        was exchanged.
-    level
-        The level of the intervals.
-    match
-        The rule by which a span is right, such as ``partial``; None if it must be equal.
-    note
-        A caveat, or None.
-    """
-
+    #: The names of both.
     system: str
     second: str
+    #: The score, and its values for both.
     metric: str
     score: float
     second_score: float
+    #: The interval of the second annotation's score.
     second_low: float
     second_high: float
+    #: The system minus the second annotation, with its interval.
     difference: float
     low: float
     high: float
+    #: The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
+    #: was exchanged.
     pvalue: float
     test: str
     by: str
-    level: float = 0.95
+    level: float = 0.95  #: The level of the intervals.
+    #: The rule by which a span is right, such as ``partial``; None if it must be equal.
     match: str | None = None
-    note: str | None = None
+    note: str | None = None  #: A caveat, or None.
 
     def __str__(self) -> str:
         from probative.wording.verdict import ceiling_sentence

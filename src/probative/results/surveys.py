@@ -22,31 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledStratum(Result):
-    """Stratum: units that are drawn with the same probability.
+    """Stratum: units that are drawn with the same probability."""
 
-    Attributes
-    ----------
-    name
-        The common property of the units.
-    size
-        The number of such units in the pool.
-    drawn, new
-        The number in the sample, and the number that the last draw added.
-    spread
-        The assumed standard deviation between them, in items.
-    share
-        Their share of the sum over all strata of size times spread.
-    why
-        The basis of their number: "all" of them are drawn; the "least" that a stratum gets; or
-        their spread by a "guess", by "scores" (confidences), by a "pilot" or a "judge".
-    """
-
-    name: str
-    size: int
+    name: str  #: The common property of the units.
+    size: int  #: The number of such units in the pool.
+    #: The number in the sample, and the number that the last draw added.
     drawn: int
     new: int
-    spread: float
-    share: float
+    spread: float  #: The assumed standard deviation between them, in items.
+    share: float  #: Their share of the sum over all strata of size times spread.
+    #: The basis of their number; "all" of them are drawn; the "least" that a stratum gets; or their
+    #: spread by a "guess", by "scores" (confidences), by a "pilot" or a "judge".
     why: str
 
 
@@ -72,7 +58,7 @@ class Sampled(SignedResult):
         The expected width of the interval of the goal, and that with the same number of random
         units.
     worth
-        The effective sample size: the number of random units expected to give the same precision.
+        The effective sample size, the number of random units expected to give the same precision.
     level
         The level of that interval.
     seed
@@ -121,39 +107,23 @@ class Sampled(SignedResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedScore(SystemScore):
-    """Score of one system in a pool.
+    """Score of one system in a pool."""
 
-    Attributes
-    ----------
-    system, metric
-        The system, and the score.
-    estimate, low, high
-        The score and the ends of its interval.
-    level
-        The level of the interval.
-    standard_error, degrees_of_freedom
-        The standard error of the estimate, and its degrees of freedom; from the strata, even if
-        the interval is made in another way (rare items).
-    design_effect
-        The variance, over that of the same number of units drawn by simple random sampling.
-    worth
-        The effective sample size: the number of units of a simple random sample that would be
-        expected to give the same precision.
-    judge_moved, judge_width
-        The change of the estimate by a judge, and the ratio of the standard errors with and without
-        it; None without a judge.
-    note
-        A caveat, or None.
-    """
-
-    level: float = 0.95
+    level: float = 0.95  #: The level of the interval.
+    #: The standard error of the estimate, and its degrees of freedom; from the strata, even if the
+    #: interval is made in another way (rare items).
     standard_error: float | None = None
     degrees_of_freedom: float | None = None
+    #: The variance, over that of the same number of units drawn by simple random sampling.
     design_effect: float | None = None
+    #: The effective sample size, the number of units of a simple random sample that would be
+    #: expected to give the same precision.
     worth: float | None = None
+    #: The change of the estimate by a judge, and the ratio of the standard errors with and without
+    #: it; None without a judge.
     judge_moved: float | None = None
     judge_width: float | None = None
-    note: str | None = None
+    note: str | None = None  #: A caveat, or None.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,44 +132,30 @@ class EstimatedDifference(Comparison):
 
     Interval, p-value and probabilities all come from one Student's distribution of the difference
     about its estimate.
-
-    Attributes
-    ----------
-    worth
-        The effective sample size: the number of units of a simple random sample that would be
-        expected to give the same precision.
-    judge_moved, judge_width
-        The change of the estimate by a judge, and the ratio of the standard errors with and without
-        it; None without a judge.
     """
 
+    #: The effective sample size, the number of units of a simple random sample that would be
+    #: expected to give the same precision.
     worth: float | None = None
+    #: The change of the estimate by a judge, and the ratio of the standard errors with and without
+    #: it; None without a judge.
     judge_moved: float | None = None
     judge_width: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedStratum(Result):
-    """Stratum: units that were drawn with the same probability.
+    """Stratum: units that were drawn with the same probability."""
 
-    Attributes
-    ----------
-    name
-        The common property of the units.
-    size, labelled
-        The number of such units in the pool, and the number that are labelled.
-    items, right
-        The mean number of gold items in a labelled unit, and the mean number of these that each
-        system has found.
-    share
-        The share of the variance of the goal of the sample that comes from this stratum.
-    """
-
-    name: str
+    name: str  #: The common property of the units.
+    #: The number of such units in the pool, and the number that are labelled.
     size: int
     labelled: int
+    #: The mean number of gold items in a labelled unit, and the mean number of these that each
+    #: system has found.
     items: float
     right: dict[str, float]
+    #: The share of the variance of the goal of the sample that comes from this stratum.
     share: float
 
 
