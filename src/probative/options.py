@@ -69,7 +69,7 @@ class Option:
 
 
 _UNDECLARED = Option(hidden=True)  # choices in Python alone
-ONLY_SHOWN = Option(hidden=True, is_input=True)
+_ONLY_SHOWN = Option(hidden=True, is_input=True)
 
 
 # how texts are read by default (see `Option.parser`), by what stands for them in the help
@@ -284,7 +284,7 @@ _ALL_METRICS = (
     "kappa, informedness, markedness or fowlkes_mallows"
 )
 _ONE_METRIC = shared(f"NAME: {_ALL_METRICS}.", among="metrics:METRICS")
-METRIC = shared(
+_METRIC = shared(
     f"--metric NAME: {_ALL_METRICS}; several times, or separated by commas.",
     parser="word_list",
     several=True,
@@ -319,7 +319,7 @@ _METHOD = shared(
     "NAME: The method of intervals: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
 )
-REPETITIONS = shared("--m N: Repetitions, each of two folds.")
+_REPETITIONS = shared("--m N: Repetitions, each of two folds.")
 _KEEP_DOCUMENTS = shared("Keep documents whole, where the corpus marks them.")
 _PAIRED_RUNS = shared(
     "Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
@@ -334,7 +334,7 @@ _SECOND_GOLD = shared(
     excludes=DATASETS,
 )
 # options that other classes of options, such as those of the studies, take by name
-STATISTICS = {"metric": METRIC, "level": LEVEL, "rng": SEED, "m": REPETITIONS}
+STATISTICS = {"metric": _METRIC, "level": LEVEL, "rng": SEED, "m": _REPETITIONS}
 STATISTICS["replicates"] = shared("N: How many test sets are drawn.")
 
 
@@ -647,7 +647,7 @@ class GradedOptions(ReadingOptions):
     """Options of jobs that also take graded scores: numbers per item, not gold and outputs."""
 
     # numbers by system, a list each or a list of them for every run; only in Python
-    scores: Any = ONLY_SHOWN(None)
+    scores: Any = _ONLY_SHOWN(None)
     score_columns: Sequence[str] = _rarely(
         "A,B: The columns of a table that hold graded scores, numbers, one per system.",
         (),
@@ -678,14 +678,14 @@ class GradedOptions(ReadingOptions):
 class ScoreOptions(GradedOptions):
     """Options of a scoring."""
 
-    metric: str | Sequence[str] | None = METRIC(None)
+    metric: str | Sequence[str] | None = _METRIC(None)
     method: str | None = _METHOD(None)
     by: str | None = _BY(None)
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     overlap: bool = choice("Count partial overlaps of spans, too.", False, rare=True)
     second_gold: Any = _SECOND_GOLD(None)
-    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
+    units: Any = _ONLY_SHOWN(None)  # of scores; only in Python
 
     told = ReadingOptions.told | {"method", "by"}
 
@@ -697,7 +697,7 @@ class ScoreOptions(GradedOptions):
 class CompareOptions(GradedOptions):
     """Options of a comparison."""
 
-    metric: str | Sequence[str] | None = METRIC(None)
+    metric: str | Sequence[str] | None = _METRIC(None)
     average: str = _AVERAGE("micro")
     by: str | None = _BY(None)
     level: float = LEVEL(0.95)
@@ -722,7 +722,7 @@ class CompareOptions(GradedOptions):
     )
     second_gold: Any = _SECOND_GOLD(None)
     rng: RNG | None = SEED(0)
-    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
+    units: Any = _ONLY_SHOWN(None)  # of scores; only in Python
 
     told = ReadingOptions.told | {"metric", "by"}
 
@@ -773,7 +773,7 @@ class RankOptions(GradedOptions):
         rare=True,
         among="inference.rank:ADJUSTMENTS",
     )
-    units: Any = ONLY_SHOWN(None)  # of scores; only in Python
+    units: Any = _ONLY_SHOWN(None)  # of scores; only in Python
     rng: RNG | None = SEED(0, always=True)
 
     # the fact about the test shows how p-values were adjusted
@@ -869,7 +869,7 @@ class ExchangeOptions(Options):
 class IntervalOptions(Options):
     """Options of intervals from counts."""
 
-    metric: str | Sequence[str] | None = METRIC(None)
+    metric: str | Sequence[str] | None = _METRIC(None)
     method: str | None = _METHOD(
         None,
         help="wilson-indirect, wilson-direct, wilson, clopper-pearson, guarded, jeffreys, mover, "
@@ -890,7 +890,7 @@ class IntervalOptions(Options):
 class FoldsOptions(Options):
     """Options of a Bayes test of two models, given their folds."""
 
-    metric: str | Sequence[str] | None = METRIC(None)
+    metric: str | Sequence[str] | None = _METRIC(None)
     weight: Any = _WEIGHT("effective")
     level: float = LEVEL(0.95)
     prior: float = _PRIOR(1.0, always=True)
@@ -944,7 +944,7 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
         (),
         parser="column_numbers",
     )
-    m: int = REPETITIONS(3)
+    m: int = _REPETITIONS(3)
     # of `probative.compare_models`
     positive: Any = None
     groups: Any = None
@@ -960,7 +960,7 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
 class SplitOptions(_CorpusOptions):
     """Options of a split into folds."""
 
-    m: int = REPETITIONS(3, always=True)
+    m: int = _REPETITIONS(3, always=True)
     regularize: Sequence[str] = choice(
         "WHAT: What every part has an equal share of: entities, labels, tokens; several times, or "
         "separated by commas. Classes, where there are labels.",
@@ -1032,7 +1032,7 @@ class SampleOptions(ReadingOptions):
 class EstimateOptions(Options):
     """Options of an estimate; the options of reading outputs are in the design."""
 
-    metric: str | Sequence[str] | None = METRIC(None)
+    metric: str | Sequence[str] | None = _METRIC(None)
     population: bool = choice(
         "Estimate for units like those of the pool, not for the pool alone.", False
     )

@@ -48,7 +48,7 @@ def answers_of(
         return
     running = None
     try:
-        with interrupts_waiting():
+        with _interrupts_waiting():
             parallel = Parallel(n_jobs=workers, return_as=order)
             running = parallel(delayed(work)(part) for part in parts)
         yield from running
@@ -76,7 +76,7 @@ def in_threads(
 
 
 @contextmanager
-def interrupts_waiting() -> Iterator[None]:
+def _interrupts_waiting() -> Iterator[None]:
     """Block Ctrl-C while workers start."""
     # workers inherit this: their parent ends them, and a worker that is interrupted while it
     # imports modules would print a traceback

@@ -81,7 +81,7 @@ def rank_study(
     skill, mended = _skills(k, truth), _mended(k, truth)
     scores = true_scores(skill, mended)
     # stand-ins where nobody asks for tests
-    tested = dict.fromkeys(combinations(range(k), 2), (1.0, 1)) if limits_only else None
+    tested = dict.fromkeys(combinations(range(k), 2), (1.0, 0)) if limits_only else None
     found = np.zeros((replicates, 3))
     for i in range(replicates):
         report(i, replicates)

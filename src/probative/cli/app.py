@@ -46,11 +46,11 @@ MODULES |= dict.fromkeys(
     ("agreement", "check", "demo", "interval", "ledger", "plan", "split", "sweep"), "tools"
 )
 # commands of other packages of this wheel, found by their entry points
-PACKAGES = {"app": "probative_app", "study": "probative_studies"}
+_PACKAGES = {"app": "probative_app", "study": "probative_studies"}
 # commands that compute nothing, and modules of NumPy that SciPy loads for the others without using
 # them, a fifth of the time before they begin
-WITHOUT_NUMBERS = {"app", "check", "ledger", "split"}
-UNUSED_OF_NUMPY = {"f2py", "testing"}
+_WITHOUT_NUMBERS = {"app", "check", "ledger", "split"}
+_UNUSED_OF_NUMPY = {"f2py", "testing"}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -93,13 +93,13 @@ class _Commands(click.Group):
 
 def _command(name: str) -> click.Command:
     """Load a command."""
-    if name not in WITHOUT_NUMBERS:
+    if name not in _WITHOUT_NUMBERS:
         _import_scipy()
     if name == "study":
         return _studies()
     from probative.cli.options import as_command
 
-    if name in PACKAGES:
+    if name in _PACKAGES:
         return as_command(name, _loaded(name), COMMANDS[name])
     module = import_module(f"probative.cli.{MODULES.get(name, name)}")
     return as_command(name, getattr(module, name), COMMANDS[name])
@@ -113,9 +113,9 @@ def _import_scipy() -> None:
     if "scipy.special" in sys.modules:
         return
     shown, listed = np.__all__, np.__dir__
-    kept = [name for name in np.__dir__() if name not in UNUSED_OF_NUMPY]
+    kept = [name for name in np.__dir__() if name not in _UNUSED_OF_NUMPY]
     names: dict[str, Any] = vars(np)
-    names["__all__"] = [name for name in shown if name not in UNUSED_OF_NUMPY]
+    names["__all__"] = [name for name in shown if name not in _UNUSED_OF_NUMPY]
     names["__dir__"] = lambda: kept
     try:
         import scipy.special  # noqa: F401
@@ -129,7 +129,7 @@ def _loaded(name: str) -> Any:
 
     found = entry_points(group="probative.commands", name=name)
     if not found:
-        raise InputError(f"{name}: the package {PACKAGES[name]} is not installed")
+        raise InputError(f"{name}: the package {_PACKAGES[name]} is not installed")
     return next(iter(found)).load()
 
 

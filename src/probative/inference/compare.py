@@ -116,7 +116,7 @@ def _compare_pair(
 # --- Several runs of two systems
 
 
-class RunsCompared(NamedTuple):
+class _RunsCompared(NamedTuple):
     """Comparisons of two systems with several runs each."""
 
     models: Comparison
@@ -132,7 +132,7 @@ def compare_runs_of(
     *,
     paired_runs: bool = False,
     rng: RNG | None = 0,
-) -> RunsCompared:
+) -> _RunsCompared:
     """Compare two systems whose runs are rows of a score; `rng` is for tests of run scores."""
     runs = {names[0]: len(a), names[1]: len(b)}
     if flag("paired_runs", paired_runs) and len(a) != len(b):
@@ -148,9 +148,9 @@ def compare_runs_of(
     reason = why_no_procedures(*sides, paired_runs)
     if reason is not None:
         note = reason if models.note is None else f"{models.note}; {reason}"
-        return RunsCompared(replace(models, note=note), None)
+        return _RunsCompared(replace(models, note=note), None)
     tests = compare_run_scores(
         sides[0].scores, sides[1].scores, paired_runs=paired_runs, level=choices.level, rng=rng
     )
     procedures = compare_procedures(*sides, models, paired_runs, score.most)
-    return RunsCompared(models, replace(procedures, companions=tests))
+    return _RunsCompared(models, replace(procedures, companions=tests))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
 
 
-class CountsKeywords(TypedDict, total=False):
+class _CountsKeywords(TypedDict, total=False):
     """Choices of a plan from counts by run, as keywords."""
 
     metric: str | None
@@ -47,7 +47,7 @@ class CountsKeywords(TypedDict, total=False):
     paired_runs: bool
 
 
-class RunsKeywords(CountsKeywords, GradedKeywords, total=False):
+class _RunsKeywords(_CountsKeywords, GradedKeywords, total=False):
     """Choices of a plan from the outputs of runs, as keywords."""
 
     average: str
@@ -56,7 +56,7 @@ class RunsKeywords(CountsKeywords, GradedKeywords, total=False):
 
 @overload
 def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output each
-    pilot: Input, runs: Mapping[str, Sequence[Input]], /, **how: Unpack[RunsKeywords]
+    pilot: Input, runs: Mapping[str, Sequence[Input]], /, **how: Unpack[_RunsKeywords]
 ) -> Plan | RunsPlan: ...
 
 
@@ -78,7 +78,7 @@ def plan(
 
 
 @overload
-def plan(pilot: Mapping[str, Sequence[Counts]], /, **how: Unpack[CountsKeywords]) -> RunsPlan: ...
+def plan(pilot: Mapping[str, Sequence[Counts]], /, **how: Unpack[_CountsKeywords]) -> RunsPlan: ...
 
 
 def plan(

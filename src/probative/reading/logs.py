@@ -58,7 +58,7 @@ _ZSTANDARD = 93  # compression method in zip files
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
-class LogRecord(NamedTuple):
+class _LogRecord(NamedTuple):
     """One answer in a log."""
 
     sample: str  # the id of the sample
@@ -131,7 +131,7 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     return None if what is None else ("plain JSON lines", why)
 
 
-def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[LogRecord]]:
+def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_LogRecord]]:
     """Return the tool that wrote a log, the reason, and the records."""
     known = tool_of(source, graded=graded)
     if known is None:
@@ -139,7 +139,7 @@ def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[LogReco
             "is no log of an evaluation; expected one of lm-evaluation-harness, Inspect, promptfoo "
             "or DeepEval, or JSON lines with 'id' and 'correct' (or 'tp', 'fp' and 'fn')"
         )
-    readers: dict[str, Callable[[Source], Iterable[LogRecord]]] = {
+    readers: dict[str, Callable[[Source], Iterable[_LogRecord]]] = {
         "lm-evaluation-harness": _lm_eval,
         "Inspect": _inspect,
         "promptfoo": partial(_promptfoo, graded=graded),
@@ -178,7 +178,7 @@ def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "counts": {name: scores[name] for name in _COUNTS}}
 
 
-def _lm_eval(source: Source) -> Iterator[LogRecord]:
+def _lm_eval(source: Source) -> Iterator[_LogRecord]:
     for number, record in source.json_lines():
         if "doc_id" not in record:
             raise source.error("the record has no 'doc_id'; expected one in every line", number)
@@ -190,7 +190,7 @@ def _lm_eval(source: Source) -> Iterator[LogRecord]:
         content = record.get("doc_hash")
         if not isinstance(content, str):
             content = _digest(document) if document else ""
-        yield LogRecord(
+        yield _LogRecord(
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
@@ -202,7 +202,7 @@ def _lm_eval(source: Source) -> Iterator[LogRecord]:
         )
 
 
-def _inspect(source: Source) -> Iterator[LogRecord]:
+def _inspect(source: Source) -> Iterator[_LogRecord]:
     header, samples = _inspect_parts(source)
     status = header.get("status")
     if status != "success":
@@ -223,7 +223,7 @@ def _inspect(source: Source) -> Iterator[LogRecord]:
             said = _get(next(iter(given.values())), "answer")
         asked = sample.get("input")
         epoch = sample.get("epoch", 1)
-        yield LogRecord(
+        yield _LogRecord(
             _identity(source, sample.get("id"), f"the id of sample {number}"),
             scores,
             system=system if isinstance(system, str) else None,
@@ -313,7 +313,7 @@ def _unpack_zstandard(data: bytes, size: int) -> Any:
     return json.loads(rows[0][0])
 
 
-def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
+def _promptfoo(source: Source, *, graded: bool) -> Iterator[_LogRecord]:
     """Read the results of a file, which is one document or has one result per line."""
     rows: Any
     if "testIdx" in (source.first_object or {}):
@@ -339,7 +339,7 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[LogRecord]:
             scores = dict.fromkeys(scores)
         own = row.get("vars")
         variables = _get(row, "testCase", "vars") if own is None else own
-        yield LogRecord(
+        yield _LogRecord(
             _text(json.dumps(variables, sort_keys=True, ensure_ascii=False, default=repr)),
             _with_counts(scores),
             system=name,
@@ -358,7 +358,7 @@ def _get(value: Any, *keys: str) -> Any:
     return value
 
 
-def _deepeval(source: Source, *, graded: bool) -> Iterator[LogRecord]:
+def _deepeval(source: Source, *, graded: bool) -> Iterator[_LogRecord]:
     document = source.document
     others = document.get("conversationalTestCases")
     cases = [*document["testCases"], *(others if isinstance(others, list) else [])]
@@ -370,7 +370,7 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[LogRecord]:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("score" if graded else "success")
         asked = case.get("input")
-        yield LogRecord(
+        yield _LogRecord(
             _identity(source, case.get("name"), f"the name of test case {number}"),
             scores,
             content=_digest(asked) if asked is not None else "",
@@ -380,7 +380,7 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[LogRecord]:
         )
 
 
-def _plain_lines(source: Source) -> Iterator[LogRecord]:
+def _plain_lines(source: Source) -> Iterator[_LogRecord]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
@@ -392,7 +392,7 @@ def _plain_lines(source: Source) -> Iterator[LogRecord]:
         several = record.get("scores")
         scores |= several if isinstance(several, dict) else {}
         asked = record.get("input", record.get("question", ""))
-        yield LogRecord(
+        yield _LogRecord(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
             next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None),
@@ -403,7 +403,7 @@ def _plain_lines(source: Source) -> Iterator[LogRecord]:
         )
 
 
-def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[LogRecord]:
+def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_LogRecord]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
         if "evaluation" not in record:
@@ -413,7 +413,7 @@ def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[LogRecord]:
         name, key = ("score", "score") if graded else ("correct", "is_correct")
         content = record.get("sample_hash") or (_digest(asked) if asked else "")
         model = record.get("model_id")
-        yield LogRecord(
+        yield _LogRecord(
             _identity(source, record.get("sample_id"), "'sample_id'", number),
             {name: evaluation.get(key)},
             model if isinstance(model, str) else None,
@@ -443,7 +443,7 @@ class Log:
 
     name: str
     score: str  # name of the score that was read
-    records: tuple[LogRecord, ...] = field(repr=False)  # the rows, each with its repetition
+    records: tuple[_LogRecord, ...] = field(repr=False)  # the rows, each with its repetition
     # correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one fn = 1
     tp: NDArray[np.int64] = field(repr=False)
     fp: NDArray[np.int64] = field(repr=False)
@@ -515,9 +515,9 @@ def read_samples(opened: Input) -> Samples:
     return Samples(source.name, logs, notes=notes)
 
 
-def _by_system(records: Sequence[LogRecord], variant: str) -> dict[str | None, list[LogRecord]]:
+def _by_system(records: Sequence[_LogRecord], variant: str) -> dict[str | None, list[_LogRecord]]:
     """Return the records of one variant by their systems."""
-    systems: dict[str | None, list[LogRecord]] = {}
+    systems: dict[str | None, list[_LogRecord]] = {}
     for record in records:
         if record.variant == variant:
             systems.setdefault(record.system, []).append(record)
@@ -543,7 +543,7 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
 
 
 def _log(
-    source: Source, records: list[LogRecord], name: str, key: str, options: Options, note: str
+    source: Source, records: list[_LogRecord], name: str, key: str, options: Options, note: str
 ) -> Log:
     """Return the log of one system, with the score that its records have under a key."""
     records = _numbered(source, records)
@@ -589,7 +589,7 @@ def _log(
     return Log(source.name, name, tuple(records), tp, fp, fn, counted, tuple(notes), numbers)
 
 
-def _numbered(source: Source, records: Sequence[LogRecord]) -> list[LogRecord]:
+def _numbered(source: Source, records: Sequence[_LogRecord]) -> list[_LogRecord]:
     """Return records with their repetition, by its number or by their order; refuse duplicates."""
     times: Counter[str] = Counter()
     found = []
@@ -605,7 +605,9 @@ def _numbered(source: Source, records: Sequence[LogRecord]) -> list[LogRecord]:
     return found
 
 
-def _numbers(source: Source, records: list[LogRecord], values: list[Any], name: str) -> list[float]:
+def _numbers(
+    source: Source, records: list[_LogRecord], values: list[Any], name: str
+) -> list[float]:
     """Return scores as numbers; NaN for a missing one."""
     numbers = []
     for record, value in zip(records, values, strict=True):
@@ -619,7 +621,7 @@ def _numbers(source: Source, records: list[LogRecord], values: list[Any], name: 
     return numbers
 
 
-def _counts(source: Source, record: LogRecord, value: Any) -> list[int]:
+def _counts(source: Source, record: _LogRecord, value: Any) -> list[int]:
     counts = [_get(value, key) for key in _COUNTS]
     numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in counts)
     if numbers and all(0 <= n <= _LARGEST_COUNT and n == int(n) for n in counts):

@@ -59,7 +59,7 @@ def is_beside(name: str) -> bool:
     return any(kind.fullmatch(name) for kind in (_SENTENCE, _DOCUMENT, _TOKEN))
 
 
-def is_read(key: Sequence[str], ids: bool, name: str) -> bool:
+def _is_read(key: Sequence[str], ids: bool, name: str) -> bool:
     """Return True if a column of this name is read without being requested."""
     is_id = ids and _ID.fullmatch(name) is not None
     return is_beside(name) or is_id or name in map(plain_name, key)
@@ -91,16 +91,16 @@ def read_table(
 ) -> list[Side]:
     """Read gold and systems, or one of them, from the columns of a table (None: a usual one)."""
     # ``ids`` keeps the ids of the rows, to compare them with other files; ``run_column`` is none
-    cells = read_cells(source, wanted_cells(columns, options, ids=ids))
+    cells = read_cells(source, _wanted_cells(columns, options, ids=ids))
     return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
 
 
-def wanted_cells(columns: Sequence[str | None], options: Options, *, ids: bool) -> Wanted:
+def _wanted_cells(columns: Sequence[str | None], options: Options, *, ids: bool) -> Wanted:
     """Return the columns to read for gold and systems, or one of them, and what is beside them."""
     single = len(columns) == 1
     classes = options.probability_columns
     asked = [*columns[: 0 if single else 1], *classes] if classes else columns
-    beside, lists = partial(is_read, options.key, ids), bool(options.multilabel)
+    beside, lists = partial(_is_read, options.key, ids), bool(options.multilabel)
     predicted, group = options.predicted and single, options.group
     return Wanted(
         asked, options.unit, beside, options.header, options.comments, lists, predicted, group
@@ -121,7 +121,7 @@ def sides_from_frame(
         raise InputError(f"{name}: is no data frame that can be read: {reason:.200}") from None
     there = list(place)
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
-    wanted = wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
+    wanted = _wanted_cells([None if c is None else str(c) for c in columns], options, ids=ids)
     names, read = choose_columns(wanted, there, lambda text: InputError(f"{name}: {text}"))
     contents = {}
     for column in read:  # a list holds the labels of one item
@@ -467,7 +467,7 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     except InputError:
         return  # columns of other types hold no labels
     for name, (_, values) in cells.columns.items():
-        if len(values) < 2 or name in cells.names or is_read((), True, plain_name(name)):
+        if len(values) < 2 or name in cells.names or _is_read((), True, plain_name(name)):
             continue
         # all values are labels of gold, or all are probabilities
         numbers = np.array([_number(value) for value in values])

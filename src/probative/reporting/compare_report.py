@@ -132,7 +132,7 @@ def compare_document(
     if by_label:
         of_label = field_table if records else label_table
         tables += [of_label(result.scores, system) for system in result.systems if system.by_label]
-        tables += [label_differences(c) for c in result.comparisons if c.by_label and not records]
+        tables += [_label_differences(c) for c in result.comparisons if c.by_label and not records]
     main = result.comparisons[0].metric
     if buckets:
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
@@ -740,7 +740,7 @@ def _page_content(result: Comparisons, digits: int | None) -> dict[str, Any]:
         "score_pictures": [score_forest(result.scores, main)],
         "difference_pictures": [_difference_forest(first)],
         "pairs": drawn,
-        "label_tables": [label_differences(c) for c in first if c.by_label],
+        "label_tables": [_label_differences(c) for c in first if c.by_label],
         "bucket_tables": [bucket_tables(result, c) for c in first if c.question != "procedures"],
         "bucket_words": _BUCKET_WORDS.format(
             length="characters" if result.task == "segmentation" else "tokens"
@@ -816,7 +816,7 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
     return [*pictures, null]
 
 
-def label_differences(c: Comparison) -> Table:
+def _label_differences(c: Comparison) -> Table:
     """Build the table of the scores of two systems and their difference by label."""
     shown = c.by_label[:_MOST_LABELS]
     metric = metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)

@@ -315,7 +315,7 @@ def rank_document(
     """Build the document of a leaderboard, with the pairs if they are few, and a summary."""
     content = ranking.to_dict()
     del content["level"]
-    board = leaderboard_table(ranking)
+    board = _leaderboard_table(ranking)
     pairs = _pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
     runs = spread_table(ranking) if has_runs(ranking.scores) else None
     unseen = () if pairs else (f"JSON and CSV have all {len(ranking.pairs):,} pairs.",)
@@ -352,7 +352,7 @@ def _headline(ranking: Ranking) -> Answer:
     return Answer(words, "open", said)
 
 
-def leaderboard_table(ranking: Ranking) -> Table:
+def _leaderboard_table(ranking: Ranking) -> Table:
     """Build the table of systems, best first; a line separates those that cannot rank first."""
     ranks = [system.rank_low for system in ranking.ranking]
     rest = next((i for i, low in enumerate(ranks) if i and low > 1 == ranks[i - 1]), None)
@@ -360,7 +360,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
         ranking.ranking,
         Words("system", "name"),
         Column(metric_words(ranking.metric), scored),
-        Column("rank", rank_set),
+        Column("rank", _rank_set),
         Column("ties", "letters", short_letters, drop=2),
         Column("P(best)", "p_best", probability, drop=1),
         title=about(ranking.scores, "Leaderboard, " + metric_words(ranking.metric)),
@@ -370,7 +370,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
     )
 
 
-def rank_set(system: RankedSystem) -> str:
+def _rank_set(system: RankedSystem) -> str:
     """Return the ranks that a system may have: 2, or 2–4."""
     low, high = system.rank_low, system.rank_high
     return str(low) if low == high else f"{low}–{high}"
@@ -458,7 +458,7 @@ def board_document(board: Board) -> Document:
     """Build the document of a board: the leaderboard, and the refused submissions."""
     ranked, tables = Document("", {}, (), ()), _other_tables(board)
     if board.ranking is not None:
-        ranked, table = rank_document(board.ranking), leaderboard_table(board.ranking)
+        ranked, table = rank_document(board.ranking), _leaderboard_table(board.ranking)
         tables.insert(0, table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))]))
     done = (
         f"{counted(len(board.submissions), 'submission')}: {board}; "
@@ -607,7 +607,7 @@ class _Site:
         lead = Answer("Not ranked", "open", said)
         if not isnan(own.estimate):
             state = "better" if own.rank_high == 1 else "fact"
-            lead = Answer(f"Rank {rank_set(own)} of {len(ranking.ranking)}", state, said)
+            lead = Answer(f"Rank {_rank_set(own)} of {len(ranking.ranking)}", state, said)
         return _page(
             self.board, own.name, lead, tables, way=self._way(), one=self._submission(own.name)
         )

@@ -81,8 +81,8 @@ def scores_document(scores: Scores) -> Document:
     del content["level"]
     tables = _tables(scores)
     if has_runs(scores):
-        main = main_metric(scores)
-        tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
+        main = _main_metric(scores)
+        tables[1:1] = [mean_table(scores), run_table(scores, main), _repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     tables += [_group_table(scores)] if scores.groups else []
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
@@ -706,7 +706,7 @@ def has_runs(scores: Scores) -> bool:
     return any(len(own) > 1 for own in scores.run_scores or ())
 
 
-def main_metric(scores: Scores) -> str:
+def _main_metric(scores: Scores) -> str:
     """Return the usual metric of the task: F1, or the first one."""
     known = [own.metric for own in scores.run_scores or ()]
     return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
@@ -718,7 +718,7 @@ def mean_table(
     """Build the table of mean and spread of scores; `comparisons` are those of the procedures."""
     decimals = 1 if digits is None else digits
     metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
-    compared = {c.metric for c in comparisons} or {main_metric(result)}
+    compared = {c.metric for c in comparisons} or {_main_metric(result)}
 
     def column(metric: str) -> Column:
         form = partial(_mean_and_spread, decimals=decimals)
@@ -783,7 +783,7 @@ def run_table(result: Scores, metric: str) -> Table:
     )
 
 
-def repeats_table(result: Scores, metric: str) -> Table:
+def _repeats_table(result: Scores, metric: str) -> Table:
     """Build the table of the interval of every system with more units or more runs."""
     unit = result.by
     found = [Named(s.name, result.runs_of(s.name, metric).repeated) for s in result.systems]
