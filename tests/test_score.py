@@ -371,7 +371,7 @@ def test_one_sentence_carries_a_note():
     ("by", "message"),
     [
         ("page", "by: unknown 'page'; expected one of sentence, document, unit, item"),
-        ("document", "by: no documents are marked in the answer"),
+        ("document", "by: no documents are marked in gold"),
         ("unit", "by: there are no units here; expected 'sentence' or 'item'"),
     ],
 )

@@ -536,9 +536,11 @@ def test_the_smallest_pools():
     assert "the outputs do not differ, so every unit is equally useful" in str(same)
 
 
-def test_nothing_is_said_of_an_answer_that_there_is_not():
-    drawn = pv.sample(None, ["x", "y"] * 20, ["x", "z"] * 20, size=10)
-    assert not any("the answer" in note for note in drawn.notes)
+def test_no_note_takes_the_first_output_for_gold():
+    old, new = [["B-PER", "O"]] * 40, [["B-PER", "B-ORG"]] * 40
+    assert any("gold does not have: 'ORG'" in note for note in pv.score(old, new).notes)
+    drawn = pv.sample(None, old, new, size=10)
+    assert not any("gold" in note for note in drawn.notes)
 
 
 def test_sets_of_labels_are_no_single_items():

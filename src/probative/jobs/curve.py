@@ -122,7 +122,7 @@ def _match_scores(
     positive, found = _positive(answer, choices.positive)
     if units is not None and answer.units is not None:
         raise InputError("units: gold has units already; expected one of the two")
-    of_items = answer.units if units is None else units_of("the answer", units, len(answer))
+    of_items = answer.units if units is None else units_of("gold", units, len(answer))
     of_items = None if of_items is None else np.asarray(of_items, dtype=np.int64)
     is_positive = answer.codes == (answer.names.index(positive) if positive in answer.names else -1)
     if not is_positive.any():

@@ -149,7 +149,7 @@ def unit_of(matched: Matched, by: str | None) -> str:
         )
     known = " or ".join(repr(name) for name in dict.fromkeys((matched.unit, "item")))
     if by == "document" and matched.items.document is None:
-        raise InputError(f"by: no documents are marked in the answer; expected {known}")
+        raise InputError(f"by: no documents are marked in gold; expected {known}")
     if by not in ("item", "document", matched.unit):
         raise InputError(f"by: there are no {by}s here; expected {known}")
     if by == "item" != matched.unit and several_runs(matched):

@@ -291,8 +291,6 @@ def estimate(
     worth = next(one.worth for one in of_goal if one.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
-    # leave out the notes that take an output for gold
-    read = [note for note in pool.matched.notes if "is the gold file itself" not in note]
     open_: list[str] = []
     if not is_certain and not pool.is_single:
         weights = survey.draw.weights
@@ -314,7 +312,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*dict.fromkeys(read), *answers.notes, *open_),
+        notes=(*dict.fromkeys(pool.matched.notes), *answers.notes, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
@@ -47,6 +48,8 @@ _REFUSED = {
     "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
     "only_gold_paths": "gold is not known yet; expected the rule ignore for single fields",
 }
+# notes of matching that would take the output in the place of gold for gold
+_ON_GOLD = re.compile(r"\bgold (does not have|never has)\b")
 _WITHOUT_EFFECT = ("memory_limit", "table", "score_name", "train_words")
 _REFUSED |= dict.fromkeys(_WITHOUT_EFFECT, "has no effect here; leave it out")
 
@@ -274,7 +277,8 @@ def read_pool(
         own = replace(choices, key=(), columns=() if in_columns else choices.columns)
         same = answer.task == "labels"  # systems may differ in their entity types
         how: dict[str, Any] = {"find_positive": False, "same_labels": same, "reading": own}
-        return match_inputs(answer, systems, names=called, **how)
+        found = match_inputs(answer, systems, names=called, **how)
+        return replace(found, notes=tuple(n for n in found.notes if not _ON_GOLD.search(n)))
 
     matched = match(systems[0])
     pool = Pool(matched, systems, _unit(matched, by), choices)

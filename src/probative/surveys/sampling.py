@@ -375,10 +375,9 @@ def _draw(corpus: Any, asked: _Asked) -> Sampled:
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
-    # of the notes on the reading, leave out those on gold, which an output has replaced
     judged = () if pool.judged is None else pool.judged.notes
-    read = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
-    notes = [*dict.fromkeys(read), *(() if blanks is None else blanks.notes), *notes]
+    written = () if blanks is None else blanks.notes
+    notes = [*dict.fromkeys((*pool.matched.notes, *judged)), *written, *notes]
     return _finish(design, expected, options, pool, blanks, files, notes)
 
 
