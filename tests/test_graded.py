@@ -121,6 +121,28 @@ def test_runs_are_systems_of_several_lists():
     assert result.runs_of("new", "mean").scores == pytest.approx((NEW.mean(), NEW.mean()))
 
 
+def test_a_score_column_of_each_log(write, capsys):
+    rng = np.random.default_rng(4)
+    a, b = rng.random(40).round(3), rng.random(40).round(3)
+    paths = [
+        write("".join(json.dumps({"id": i, "rouge": x, "bleu": 0.5}) + "\n"
+                      for i, x in enumerate(own)), name)
+        for own, name in ((a.tolist(), "a.jsonl"), (b.tolist(), "b.jsonl"))
+    ]  # fmt: skip
+    assert main(["compare", *map(str, paths), "--score-column", "rouge", "-f", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["comparisons"][0]
+    (expected,) = pv.compare(scores={"a": a, "b": b}).comparisons
+    assert found["metric"] == "mean"
+    for name in ("difference", "low", "high", "pvalue", "p_b_better"):
+        assert found[name] == pytest.approx(getattr(expected, name), abs=1e-12)
+    same = pv.rank(*paths, score_name="rouge", metric="mean")
+    assert same.pairs[0].pvalue == pytest.approx(expected.pvalue, abs=1e-12)
+    table = write("id,rouge\n1,0.5\n2,0.4\n", "table.csv")
+    for path, name in ((paths[0], "rogue"), (table, "rouge")):
+        with pytest.raises(InputError, match=f"is no log .* JSON lines with 'id' and '{name}'"):
+            pv.compare(path, paths[1], score_column=name)
+
+
 def test_tables_with_units_groups_and_missing_scores(table, capsys):
     words = [str(table), "--score-columns", "old,new", "--range", "1,5", "--unit", "doc"]
     assert main(["compare", *words, "--group", "lang", "-f", "json"]) == 0

@@ -193,3 +193,22 @@ def test_a_sweep_takes_the_answer_first(rows):
         )
     with pytest.raises(InputError, match=r"gold: (sentence 1 is .*; expected words|shape)"):
         pv.segmentation_sweep(probabilities, gold)
+
+
+def test_a_seed_may_be_called_seed():
+    paired = pv.PairedCounts(np.random.default_rng(0).integers(0, 3, (40, 8)))
+    labels = ["a", "b"] * 20
+    calls = {
+        pv.randomization_test: lambda f, **how: f(paired, method="sampled", **how).pvalue,
+        pv.bayes_test: lambda f, **how: f(paired.total(), method="sampled", **how).p_h1,
+        pv.bootstrap_difference: lambda f, **how: f(paired, n_resamples=99, **how).low,
+        pv.posterior(paired.total().a).rvs: lambda f, **how: f(3, **how).tolist(),
+        pv.sample: lambda f, **how: f(None, labels, labels[::-1], size=9, **how).units.tolist(),
+        pv.compare: lambda f, **how: f(labels, labels[::-1], labels, **how).signature,
+        pv.rank: lambda f, **how: f(labels, labels[::-1], labels, **how).signature,
+    }
+    for function, call in calls.items():
+        assert call(function, seed=7) == call(function, rng=7)
+        assert call(function, seed=7) != call(function, rng=8)
+        with pytest.raises(InputError, match="seed: another name of rng; expected one of the two"):
+            call(function, seed=7, rng=7)

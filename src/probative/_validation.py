@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probative.errors import ONE_POINT, InputError, suggestion
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # The largest count: up to here every whole number is exactly a float.
 MOST = 2**53
@@ -178,6 +182,20 @@ def random_generator(rng: Any, parameter: str = "rng") -> np.random.Generator:
     except Exception:  # NumPy raises several types
         found = f"{parameter}: {shown(rng)} is not a seed"
         raise InputError(f"{found} or a numpy.random.Generator") from None
+
+
+def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function take its `rng` as `seed`, too, which is its name on the command line."""
+
+    @wraps(function)
+    def call(*given: P.args, **named: P.kwargs) -> T:
+        if "seed" in named:
+            if "rng" in named:
+                raise InputError("seed: another name of rng; expected one of the two")
+            named["rng"] = named.pop("seed")
+        return function(*given, **named)
+
+    return call
 
 
 def one_number(parameter: str, value: Any) -> float:

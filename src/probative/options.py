@@ -392,6 +392,7 @@ class GradedKeywords(ReadingKeywords, total=False):
     """Options of graded scores, as keywords; see `GradedOptions`."""
 
     scores: Any
+    score_column: str | None
     score_columns: Sequence[str]
     range: Any
     human: Any
@@ -648,6 +649,12 @@ class GradedOptions(ReadingOptions):
 
     # numbers by system, a list each or a list of them for every run; only in Python
     scores: Any = _ONLY_SHOWN(None)
+    score_column: str | None = _rarely(
+        "NAME: Which score of each log, or field of its JSON lines, is a graded score: a number "
+        "whose mean is compared.",
+        excludes=("score_columns", "score_name", "threshold"),
+        tasks=("scores", "samples"),
+    )
     score_columns: Sequence[str] = _rarely(
         "A,B: The columns of a table that hold graded scores, numbers, one per system.",
         (),
@@ -789,7 +796,8 @@ class BoardOptions(RankOptions):
     max_size: float = choice("MIB: The largest size of a submission in MiB.", 64.0)
 
     # a board takes neither logs nor graded scores
-    withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
+    withheld = _LARGE | {"group", "run_column", "score_name", "score_column", "score_columns"}
+    withheld |= {"range", "human"}
 
 
 # --- Agreement between annotators

@@ -220,6 +220,9 @@ GRADED = (["graded.csv", "--score-columns", "old,new", "--range", "1,5"], {
     "score_columns": ["--score-columns", "new,other"],
     "range": ["--range", "0,6"],
 })  # fmt: skip
+GRADED_LOGS = (["old.jsonl", "new.jsonl", "--score-column", "norm"], {
+    "score_column": ["--score-column", "acc"],
+})  # fmt: skip
 # a call, and changes of one option each; what stands before ":" parts several calls of a command
 CALLS = {
     "score": (["gold.conll", "new.conll"], SPANS | {
@@ -232,6 +235,7 @@ CALLS = {
         for command in ("compare", "rank", "plan")
     },
     **{f"{command}:logs": LOGS for command in ("score", "compare", "rank", "plan")},
+    **{f"{command}:graded logs": GRADED_LOGS for command in ("score", "compare", "rank", "plan")},
     **{f"{command}:rows": ROWS for command in ("score", "compare", "rank", "plan")},
     "board:rows": (["rows.jsonl", "rows", *ROWS[0][1:3], "--columns", "predictions",
                     *ROWS[0][5:]], ROWS[1]),

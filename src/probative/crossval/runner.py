@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from probative._validation import Instances, Labels, Model, Strata, one_of, whole_number
+from probative._validation import (
+    Instances,
+    Labels,
+    Model,
+    Strata,
+    accepts_seed,
+    one_of,
+    whole_number,
+)
 from probative._validation import positive as positive_number
 from probative.counts import PairedCounts
 from probative.crossval.splitter import BlockRegularizedCV, length_of, splits
@@ -297,6 +305,7 @@ def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, 
     return sorted(distinct)
 
 
+@accepts_seed
 def compare_models(
     model_a: Model,
     model_b: Model,

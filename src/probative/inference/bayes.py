@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import RNG, fraction, one_of, open_probability, random_generator
+from probative._validation import (
+    RNG,
+    accepts_seed,
+    fraction,
+    one_of,
+    open_probability,
+    random_generator,
+)
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.crossval import (
@@ -48,6 +55,7 @@ if TYPE_CHECKING:
 METHODS = ("exact", "sampled")
 
 
+@accepts_seed
 def bayes_test(
     a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
     b: Counts | Sequence[Counts] | str | None = None,

@@ -14,6 +14,7 @@ from scipy import special
 from probative._validation import (
     RNG,
     Array,
+    accepts_seed,
     one_of,
     open_probability,
     positive,
@@ -179,6 +180,7 @@ _FEWEST_UNITS = 50  # units; in simulations, intervals of fewer cover less than 
 _FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too narrow"
 
 
+@accepts_seed
 def bootstrap_difference(
     paired: PairedCounts,
     metric: str = "f1",

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
+from probative._validation import (
+    RNG,
+    Array,
+    accepts_seed,
+    one_of,
+    positive,
+    random_generator,
+    whole_number,
+)
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.posterior.log_odds import stirling_rest
@@ -195,6 +203,7 @@ _ALTERNATIVES = ("two-sided", "greater", "less")
 _DEVIATIONS_SHOWN, _BINS_PER_SIDE = 4.5, 30
 
 
+@accepts_seed
 def randomization_test(
     paired: PairedCounts,
     metric: str = "f1",

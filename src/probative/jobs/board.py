@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from urllib.parse import urlsplit
 
-from probative._validation import flag, one_of, positive, shown, whole_number
+from probative._validation import accepts_seed, flag, one_of, positive, shown, whole_number
 from probative._version import __version__
 from probative.counts import Counts
 from probative.errors import InputError
@@ -365,6 +365,7 @@ _RARE_BELOW = 5  # gold items; the scores of a rarer label would reveal single i
 _SECONDS_BETWEEN_SAVES = 5.0  # of finished tests
 
 
+@accepts_seed
 def board(
     gold: Path | str,
     submissions: Path | str,

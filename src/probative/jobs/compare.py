@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import RNG, Input, Systems, names_of, one_of, random_generator
+from probative._validation import (
+    RNG,
+    Input,
+    Systems,
+    accepts_seed,
+    names_of,
+    one_of,
+    random_generator,
+)
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs
@@ -303,6 +311,7 @@ _HINT_TO_RANK = "{} systems: rank orders them all, with ties and the probability
 _ONE_RUN_EACH = "One run each does not show whether training again would give the same."
 
 
+@accepts_seed
 def compare(
     gold: Input | Mapping[str, Counts | Sequence[Counts] | Input] | None = None,
     a: Systems | None = None,

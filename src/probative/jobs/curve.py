@@ -15,6 +15,7 @@ from probative._validation import (
     Array,
     Input,
     Systems,
+    accepts_seed,
     fraction,
     names_of,
     numbers,
@@ -201,6 +202,7 @@ _EXCHANGED = (
 )
 
 
+@accepts_seed
 def curve(
     gold: Input,
     scores: Systems | None = None,
@@ -265,6 +267,7 @@ def curve(
     return found[0]
 
 
+@accepts_seed
 def compare_curves(
     gold: Input,
     a: Systems | None = None,

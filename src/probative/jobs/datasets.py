@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import RNG, Input, names_of, shown
+from probative._validation import RNG, Input, accepts_seed, names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs
@@ -47,6 +47,7 @@ class _Known:
     score: Score
 
 
+@accepts_seed
 def compare_datasets(
     datasets: Mapping[str, Sequence[Input] | Mapping[str, object] | PairedCounts],
     *,

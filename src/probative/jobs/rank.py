@@ -15,6 +15,7 @@ from probative._validation import (
     RNG,
     Input,
     Systems,
+    accepts_seed,
     one_of,
     open_probability,
     positive,
@@ -189,6 +190,7 @@ _MOST_IN_FULL = 45  # pairs that are compared in full unless a number is given
 _FEWEST_PAIRS_FOR_PROCESSES = 24  # with fewer, starting processes costs more than it saves
 
 
+@accepts_seed
 def rank(
     gold: Input | Mapping[str, Counts | Sequence[Counts] | Input] | None = None,
     systems: Systems | None = None,

@@ -61,11 +61,16 @@ def how_to_read(chosen: ReadingOptions) -> Options:
     """Translate the options for the readers; the columns of each side are added later."""
     metric = getattr(chosen, "metric", None)
     metrics = metric if isinstance(metric, (list, tuple)) else (metric,)
+    graded = any(isinstance(name, str) and name in OF_SCORES for name in metrics)
+    as_given = {name: getattr(chosen, name) for name in _AS_GIVEN}
+    if isinstance(chosen, GradedOptions) and chosen.score_column is not None:
+        graded, as_given["score_name"] = True, chosen.score_column
+        as_given["input_format"] = chosen.input_format or "log"
     return Options(
-        **{name: getattr(chosen, name) for name in _AS_GIVEN},
+        **as_given,
         unit=None if chosen.unit_column is None else str(chosen.unit_column),
         label_names=tuple(chosen.label_names),
-        graded=any(isinstance(name, str) and name in OF_SCORES for name in metrics),
+        graded=graded,
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
     )
@@ -87,8 +92,9 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         from probative.reading.database import check_memory_limit
 
         check_memory_limit(reading.memory_limit)
-    for name, what in (("table", "the name of a table"), ("score_name", "a name (str)")):
-        value = getattr(reading, name)
+    named = {"table": "the name of a table", "score_name": "a name (str)"}
+    for name, what in (*named.items(), ("score_column", "a name (str)")):
+        value = getattr(reading, name, None)
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name}: {shown(value)}; expected {what}")
     check_label_names(reading.label_names)

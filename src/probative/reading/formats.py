@@ -147,7 +147,8 @@ class Glance:
             return None
         from probative.reading.tools import tool_of_file
 
-        return tool_of_file(source, graded=self.options.graded)
+        graded, score_name = self.options.graded, self.options.score_name
+        return tool_of_file(source, graded=graded, score_name=score_name)
 
     @cached_property
     def listed(self) -> dict[str, Any] | None:

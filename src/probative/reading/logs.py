@@ -75,15 +75,18 @@ class _LogRecord(NamedTuple):
     line: int | None = None  # line number in the file
 
 
-def tool_of(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
+def tool_of(
+    source: Source, *, graded: bool = False, score_name: str | None = None
+) -> tuple[str, str] | None:
     """Return the tool that wrote a file and the reason; None if it is no log."""
     if source.kind == "zip":
         return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
     first = source.first_object
     if first is not None:
         # if graded scores are wanted, records with an id and a score are a log
-        if graded and "score" in first and any(key in first for key in _IDS):
-            return "plain JSON lines", "its first record has an id and 'score'"
+        wanted = score_name or "score"
+        if graded and wanted in first and any(key in first for key in _IDS):
+            return "plain JSON lines", f"its first record has an id and {wanted!r}"
         return _tool_of_line(first) or _tool_of_document(first)
     # parsing a whole document is slow, so look for the keys first
     is_object = source.opening == b"{"
@@ -131,13 +134,15 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     return None if what is None else ("plain JSON lines", why)
 
 
-def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_LogRecord]]:
+def _records_of(source: Source, options: Options) -> tuple[str, str, list[_LogRecord]]:
     """Return the tool that wrote a log, the reason, and the records."""
-    known = tool_of(source, graded=graded)
+    graded, score_name = options.graded, options.score_name
+    known = tool_of(source, graded=graded, score_name=score_name)
     if known is None:
+        scores = f"{score_name or 'score'!r}" if graded else "'correct' (or 'tp', 'fp' and 'fn')"
         raise source.error(
             "is no log of an evaluation; expected one of lm-evaluation-harness, Inspect, promptfoo "
-            "or DeepEval, or JSON lines with 'id' and 'correct' (or 'tp', 'fp' and 'fn')"
+            f"or DeepEval, or JSON lines with 'id' and {scores}"
         )
     readers: dict[str, Callable[[Source], Iterable[_LogRecord]]] = {
         "lm-evaluation-harness": _lm_eval,
@@ -145,7 +150,7 @@ def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_LogRec
         "promptfoo": partial(_promptfoo, graded=graded),
         "DeepEval": partial(_deepeval, graded=graded),
         "Every Eval Ever": partial(_every_eval_ever, graded=graded),
-        "plain JSON lines": _plain_lines,
+        "plain JSON lines": partial(_plain_lines, score_name=score_name if graded else None),
     }
     return *known, list(readers[known[0]](source))
 
@@ -380,7 +385,8 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[_LogRecord]:
         )
 
 
-def _plain_lines(source: Source) -> Iterator[_LogRecord]:
+def _plain_lines(source: Source, *, score_name: str | None) -> Iterator[_LogRecord]:
+    known = ("correct", "score", *_COUNTS) if score_name is None else ("score", score_name)
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
@@ -388,7 +394,7 @@ def _plain_lines(source: Source) -> Iterator[_LogRecord]:
         epoch = next((record[name] for name in _EPOCHS if name in record), 1)
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise source.error(f"epoch {as_json(epoch)}; expected a whole number", number)
-        scores = {name: record[name] for name in ("correct", "score", *_COUNTS) if name in record}
+        scores = {name: record[name] for name in known if name in record}
         several = record.get("scores")
         scores |= several if isinstance(several, dict) else {}
         asked = record.get("input", record.get("question", ""))
@@ -491,8 +497,8 @@ class Samples(Side):
 def read_samples(opened: Input) -> Samples:
     """Read the logs of one file, one per system; a score of at least the threshold is right."""
     source, options = opened.source, opened.options
-    score_name, graded = options.score_name, options.graded
-    tool, reason, records = _records_of(source, graded=graded)
+    score_name = options.score_name
+    tool, reason, records = _records_of(source, options)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
@@ -740,7 +746,7 @@ def read_record_log(source: Source, reading: Options) -> RecordLog | None:
     known = tool_of(source)
     if known is None or known[0] not in _WITH_RECORDS:
         return None
-    tool, reason, records = _records_of(source, graded=False)
+    tool, reason, records = _records_of(source, replace(reading, graded=False))
     golds: dict[str, Any] = {}
     systems: dict[str | None, list[Records]] = {}
     for record in records:

@@ -498,14 +498,16 @@ def read_docbin(opened: Input) -> Spans:
 # --- Recognition of the formats of tools
 
 
-def tool_of_file(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
+def tool_of_file(
+    source: Source, *, graded: bool = False, score_name: str | None = None
+) -> tuple[str, str] | None:
     """Return the tool format of a file and why, or None."""
     if source.kind == "folder":
         is_brat = is_brat_folder(source.path or source.name)
         return ("brat", "it is a folder of .ann files") if is_brat else None
     if source.kind == "docbin":
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
-    log = tool_of(source, graded=graded)
+    log = tool_of(source, graded=graded, score_name=score_name)
     if log is not None:
         return "log", log[1]
     if source.kind == "parquet":

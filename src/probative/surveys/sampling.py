@@ -14,6 +14,7 @@ from scipy import special
 from probative._validation import (
     Input,
     Systems,
+    accepts_seed,
     columns_of,
     names_of,
     one_of,
@@ -196,6 +197,7 @@ def _extend(old: Design, path: Path | None, asked: _Asked) -> Sampled:
 _FEWEST_UNITS = 2  # the smallest sample that allows a statement
 
 
+@accepts_seed
 def sample(
     pool: Input | Design | None,
     systems: Systems | None = None,

@@ -15,6 +15,7 @@ from probative._validation import (
     RNG,
     Array,
     Number,
+    accepts_seed,
     one_of,
     open_probability,
     positive,
@@ -126,6 +127,7 @@ class Posterior:
         """Return the score above which lies the probability q; accurate for tiny q."""
         return plain(self._quantile(np.asarray(q, dtype=np.float64), upper=True))
 
+    @accepts_seed
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
         """Draw scores, `size` per table; the shape of the tables comes last in the result."""
         shape = () if size is None else np.broadcast_shapes(size)
