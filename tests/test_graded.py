@@ -63,6 +63,14 @@ def test_units_are_documents_and_means_may_be_over_them():
     assert over["old"]["mean_of_documents"].estimate == pytest.approx(OLD.mean())
 
 
+def test_units_without_scores_are_refused_and_not_ignored():
+    gold, old = ["a", "b"] * 20, ["a", "a"] * 20
+    calls = (pv.score, (gold, old)), (pv.compare, (gold, old, gold)), (pv.rank, (gold, [old, gold]))
+    for call, given in calls:
+        with pytest.raises(InputError, match="units: has no effect without scores="):
+            call(*given, units=np.arange(40) // 4)
+
+
 def test_the_win_rate_is_the_share_of_items_won_less_those_lost():
     result = pv.compare(scores={"old": OLD, "new": NEW}, range=(1, 5), metric="win_rate")
     (found,) = result.comparisons

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # --- Declaration of an option
 
-INPUT, COMPUTE, GATES, OUTPUT = "Input", "What to compute", "Gates", "Output"  # headings of help
-HEADINGS = (INPUT, COMPUTE, GATES, OUTPUT)
+INPUT, _COMPUTE, GATES, OUTPUT = "Input", "What to compute", "Gates", "Output"  # headings of help
+HEADINGS = (INPUT, _COMPUTE, GATES, OUTPUT)
 DATASETS = ("dataset", "datasets")  # options that name several data sets
 
 
@@ -35,7 +35,7 @@ class Option:
 
     metavar: str | None = None  # what stands for its value in the help
     help: str | None = None
-    heading: str = COMPUTE  # above it in the help
+    heading: str = _COMPUTE  # above it in the help
     rare: bool = False  # left to ``--help-all``
     # the function that reads its text, or the name of one in `probative.cli.options`
     parser: Callable[[str], Any] | str | None = None
@@ -314,7 +314,7 @@ _WEIGHT = shared(
     among="inference.crossval:WEIGHTS",
 )
 LEVEL = shared("P: The level of the intervals, between 0 and 1.", always=True)
-SEED = shared("--seed N: The seed of random numbers.", parser="seed", rare=True, signed="seed")
+_SEED = shared("--seed N: The seed of random numbers.", parser="seed", rare=True, signed="seed")
 _METHOD = shared(
     "NAME: The method of intervals: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
@@ -334,7 +334,7 @@ _SECOND_GOLD = shared(
     excludes=DATASETS,
 )
 # options that other classes of options, such as those of the studies, take by name
-STATISTICS = {"metric": _METRIC, "level": LEVEL, "rng": SEED, "m": _REPETITIONS}
+STATISTICS = {"metric": _METRIC, "level": LEVEL, "rng": _SEED, "m": _REPETITIONS}
 STATISTICS["replicates"] = shared("N: How many test sets are drawn.")
 
 
@@ -728,7 +728,7 @@ class CompareOptions(GradedOptions):
         excludes=(*DATASETS, "hide_scores"),
     )
     second_gold: Any = _SECOND_GOLD(None)
-    rng: RNG | None = SEED(0)
+    rng: RNG | None = _SEED(0)
     units: Any = _ONLY_SHOWN(None)  # of scores; only in Python
 
     told = ReadingOptions.told | {"metric", "by"}
@@ -781,7 +781,7 @@ class RankOptions(GradedOptions):
         among="inference.rank:ADJUSTMENTS",
     )
     units: Any = _ONLY_SHOWN(None)  # of scores; only in Python
-    rng: RNG | None = SEED(0, always=True)
+    rng: RNG | None = _SEED(0, always=True)
 
     # the fact about the test shows how p-values were adjusted
     told = ReadingOptions.told | {"metric", "by", "adjust"}
@@ -843,7 +843,7 @@ class CurveOptions(ReadingOptions):
     bins: int = 10
     level: float = LEVEL(0.95)
     rope: float = _ROPE(0.0)
-    rng: RNG | None = SEED(0)
+    rng: RNG | None = _SEED(0)
 
 
 # --- Intervals and tests of a difference
@@ -857,7 +857,7 @@ class DifferenceOptions(Options):
     beta: float = 1.0
     prior: float = 1.0
     n_resamples: int | None = None
-    rng: RNG | None = SEED(None)
+    rng: RNG | None = _SEED(None)
 
 
 @options_class
@@ -867,7 +867,7 @@ class ExchangeOptions(Options):
     alternative: str = Option(hidden=True, always=True)("two-sided")
     beta: float = 1.0
     n_resamples: int | None = None
-    rng: RNG | None = SEED(None)
+    rng: RNG | None = _SEED(None)
 
 
 # --- Intervals from counts
@@ -919,7 +919,7 @@ class BayesOptions(FoldsOptions):
         signed="sampled",
         excludes=("folds",),
     )
-    rng: RNG | None = SEED(None)
+    rng: RNG | None = _SEED(None)
     training_variance: bool = False  # estimate it from the differences of folds
 
 
@@ -958,7 +958,7 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
     groups: Any = None
     regularize: Any = None
     keep_documents: bool = _KEEP_DOCUMENTS(False)
-    rng: RNG | None = SEED(None)
+    rng: RNG | None = _SEED(None)
 
     # the facts show the seed, drawn or given
     told = frozenset({"task", "metric", "m", "rng"})
@@ -980,7 +980,7 @@ class SplitOptions(_CorpusOptions):
     )
     keep_documents: bool = _KEEP_DOCUMENTS(False)
     gold_column: str | None = _as_read("gold_column")
-    rng: int | None = SEED(None)
+    rng: int | None = _SEED(None)
 
     told = frozenset({"task", "rng"})
 
@@ -1030,7 +1030,7 @@ class SampleOptions(ReadingOptions):
         rare=True,
     )
     level: float = LEVEL(0.95)
-    rng: int = SEED(0, always=True)
+    rng: int = _SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
     withheld = _OF_JUDGED | _LARGE | {"on_missing", "only_gold_paths"}

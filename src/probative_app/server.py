@@ -145,7 +145,7 @@ def _environment() -> Environment:
     return templates().overlay(loader=ChoiceLoader(loaders))
 
 
-def page(template: str, title: str, **content: Any) -> str:
+def _page(template: str, title: str, **content: Any) -> str:
     """Render a page of the app."""
     document = Document(title, payload("app", _PROMISE), (), ())
     return _environment().get_template(template).render(document=document, **content)
@@ -158,7 +158,7 @@ def _with_bar(html: str, template: str, **content: Any) -> str:
     return html.replace("</head>", f"{head}</head>", 1).replace("<main", f"{bar}\n<main", 1)
 
 
-def policy(html: str) -> str:
+def _policy(html: str) -> str:
     """Return the content policy of a page: its own style, known scripts, this server."""
     # the places of dots in tables are attributes of style, which results need
     styles = "".join(f" '{_digest(text)}'" for text in _STYLE.findall(html)[:1])
@@ -242,7 +242,7 @@ class App:
 
     def answer(self, html: str, status: int = 200) -> Response:
         """Return a page with the headers that protect it."""
-        headers = {**_HEADERS, "Content-Security-Policy": policy(html)}
+        headers = {**_HEADERS, "Content-Security-Policy": _policy(html)}
         return HTMLResponse(html, status, headers)
 
     def go(self, *parts: object) -> Response:
@@ -257,7 +257,7 @@ class App:
             status, words = error.status_code, str(error.detail)
         elif isinstance(error, InputError):
             status, words = 400, str(error)
-        html = page("refused.html", "This did not work", words=words, base=self.base)
+        html = _page("refused.html", "This did not work", words=words, base=self.base)
         return self.answer(html, status)
 
     def desk(self, request: Request) -> Desk:
@@ -339,7 +339,7 @@ class App:
         desk, job = self._job(request)
         await _wait([job])
         if not job.ended:
-            return self.answer(page("running.html", "Running", base=self.base, **_state(job)))
+            return self.answer(_page("running.html", "Running", base=self.base, **_state(job)))
         if not job.succeeded:
             return self.go("desk", desk.name)
         html = (job.folder / "page.html").read_text(encoding="utf-8")
@@ -386,7 +386,7 @@ class App:
             finally:
                 job.cancel()
                 shutil.rmtree(folder, ignore_errors=True)
-        return self.answer(page("counts_page.html", "Intervals from counts", **content))
+        return self.answer(_page("counts_page.html", "Intervals from counts", **content))
 
     def _job(self, request: Request) -> tuple[Desk, Job]:
         desk, number = self.desk(request), request.path_params["result"]
@@ -401,7 +401,7 @@ class App:
         last = desk.results[-1] if desk and desk.results else None
         failed = last.answers[0] if last and last.answers and not last.succeeded else None
         checks = [file.check for file in desk.all_files] if desk else []
-        return page(
+        return _page(
             "desk.html",
             "How good is it, and is that one really better?",
             base=self.base,

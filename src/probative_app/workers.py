@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-WAITING, RUNNING, DONE, CANCELLED = "waiting", "running", "done", "cancelled"
+_WAITING, _RUNNING, _DONE, CANCELLED = "waiting", "running", "done", "cancelled"
 
 
 class Workers:
@@ -52,7 +52,7 @@ class Job:
 
     def __init__(self, workers: Workers, order: Mapping[str, Any], folder: Path, files: Path):
         self.workers, self.order, self.folder, self.files = workers, order, folder, files
-        self.state = WAITING
+        self.state = _WAITING
         self.answers: list[dict[str, Any]] = []
         self.started = time.monotonic()
         self._process: subprocess.Popen[bytes] | None = None
@@ -61,7 +61,7 @@ class Job:
     @property
     def ended(self) -> bool:
         """Return True if it is neither waiting nor running."""
-        return self.state in (DONE, CANCELLED)
+        return self.state in (_DONE, CANCELLED)
 
     @property
     def succeeded(self) -> bool:
@@ -84,12 +84,12 @@ class Job:
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
                 )
-                self.state = RUNNING
+                self.state = _RUNNING
             failure = self._wait(self._process)
         with self._lock:
             if not self.ended:
                 self.answers = self._read(failure)
-                self.state = DONE
+                self.state = _DONE
 
     def cancel(self) -> None:
         """End the process, with all that it has started."""

@@ -42,7 +42,7 @@ from probative.wording.numbers import number
 from probative_studies.harness import Report, Row, as_given, checked, mean, quiet, share_of, study
 
 TASKS = tuple(load("bayes_test")["tasks"])
-METRICS = tuple(load("bayes_test")["metrics"])
+_METRICS = tuple(load("bayes_test")["metrics"])
 _WEIGHTS = ("effective", "averaged")
 
 # Blocks 1 to 4 of the data; the halves {1,2}, {1,3} and {2,3} train, their complements validate.
@@ -90,7 +90,7 @@ def task_tests(
         a, b = published_folds(task)
         tests = tuple(
             bayes_test(a, b, metric, weight=weight, level=level, prior=prior, rope=rope)
-            for metric in METRICS
+            for metric in _METRICS
         )
         own = data[task]
         models = own["models"]["a"], own["models"]["b"]

@@ -213,7 +213,7 @@ class Sentences:
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class Corpora(NamedTuple):
+class _Corpora(NamedTuple):
     """Sentences to train on, to choose the epoch by, and to test on."""
 
     train: Sentences
@@ -223,7 +223,7 @@ class Corpora(NamedTuple):
 
 def run_of(
     system: str,
-    corpora: Corpora,
+    corpora: _Corpora,
     size: int,
     *,
     options: dict[str, Any],
@@ -274,7 +274,7 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
 
 
 def _train(
-    system: str, segmenter: Any, train: Sentences, corpora: Corpora, report: Callable[[str], None]
+    system: str, segmenter: Any, train: Sentences, corpora: _Corpora, report: Callable[[str], None]
 ) -> SegmenterRun:
     start = time.perf_counter()
     further: dict[str, Any] = {}
@@ -394,7 +394,7 @@ def segmentation_study(
     learner = one_of("curve", curve if curve is not None else chosen[-1], _SYSTEMS)
     gold = segmented(test, "test")
     others = [segmented(train, "train"), segmented(dev, "dev")]
-    corpora = Corpora(*map(Sentences.of, (*others, gold)))
+    corpora = _Corpora(*map(Sentences.of, (*others, gold)))
     digests = {name: own.digest() for name, own in corpora._asdict().items()}
     kept = None if folder is None else ResumableFolder(folder, {"study": "segmentation", **digests})
     everything = len(corpora.train.words)
@@ -438,7 +438,7 @@ def segmentation_study(
 
 
 def _compare_systems(
-    gold: Any, full: Sequence[SegmenterRun], corpora: Corpora, level: float
+    gold: Any, full: Sequence[SegmenterRun], corpora: _Corpora, level: float
 ) -> Comparisons:
     """Compare all pairs of systems; a single one has scores only."""
     how: dict[str, Any] = {"names": [run.system for run in full], "level": level}

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior
     )
 
-METHODS = ("exact", "sampled")
+_METHODS = ("exact", "sampled")
 
 
 @accepts_seed
@@ -139,7 +139,7 @@ def bayes_test(
     """
     rope = fraction("rope", rope)
     level = open_probability("level", level)
-    one_of("method", method, METHODS)
+    one_of("method", method, _METHODS)
     if method == "sampled" and (n_resamples != int(n_resamples) or n_resamples < 2):
         raise InputError(f"n_resamples: {n_resamples!r} is not a whole number >= 2")
     choices = {"prior": prior_weight(prior), "beta": recall_weight(beta)}

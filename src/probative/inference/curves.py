@@ -206,7 +206,7 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
         return Interval(*head, estimate, 0.0, 1.0, _why_no_interval(ranked))
     influence = influence_on_average_precision(ranked)
     jackknifed, deviation = _without_one(ranked)
-    deviation = max(deviation, standard_error(ranked, influence))
+    deviation = max(deviation, _standard_error(ranked, influence))
     centre, worth = min(max(jackknifed, 0.0), 1.0), ranked.positive_units
     unseen = _ADDED_POSITIVES / (worth + _ADDED_POSITIVES)
     missed = unseen * max(0.0, centre - ranked.positives / ranked.items)
@@ -237,7 +237,7 @@ def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[flo
     return float(special.expit(middle - reach)), float(special.expit(middle + reach))
 
 
-def standard_error(ranked: Ranked, influence: Array) -> float:
+def _standard_error(ranked: Ranked, influence: Array) -> float:
     """Compute the standard error of a score from its derivatives by item; units are independent."""
     units = ranked.by_unit(influence)
     n = len(units)
@@ -343,7 +343,7 @@ def _variance(ranked: Ranked) -> tuple[float, float, float]:
         each = sum(part**2 / (len(own) - 1) for part, own in zip(parts, classes, strict=True))
         freedom = alone**2 / each if alone > 0 else ranked.fewest - 1
         return alone, freedom, 1.0
-    together = standard_error(ranked, influence) ** 2
+    together = _standard_error(ranked, influence) ** 2
     as_if_one_item = min(ranked.positives, ranked.negatives) / ranked.fewest
     effect = max(1.0, together / alone if alone > 0 else as_if_one_item)
     return max(together, alone), ranked.fewest - 1, effect
@@ -897,7 +897,7 @@ def compare_ranked(
         mine, theirs = influence(first), influence(second)
         together = _correlation(first.by_unit(mine), second.by_unit(theirs))
         scores = getattr(one, metric), getattr(other, metric)
-        pairs.append((*scores, together, standard_error(first, theirs - mine)))
+        pairs.append((*scores, together, _standard_error(first, theirs - mine)))
     best_a, best_b = (
         Interval(f"best_{own.metric}", "cross-fitted", level, own.estimate, own.low, own.high)
         for own in (one.best, other.best)

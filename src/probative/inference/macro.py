@@ -28,7 +28,7 @@ from probative.results import Interval
 # independent, and each has a beta posterior; a posteriori these three are integrated over: ln κ by
 # Gauss and Legendre's rule, α and β by Gauss and Hermite's, laid around their mode.
 
-SLOPE_SPREAD, LARGEST_KAPPA = 0.5, 100.0
+_SLOPE_SPREAD, _LARGEST_KAPPA = 0.5, 100.0
 _NODES = (6, 9, 5)  # of ln κ, α and β
 _KEPT = 1 - 1e-5  # of the posterior weight; the lightest nodes are not worth their time
 _TINY = np.finfo(np.float64).tiny
@@ -45,8 +45,8 @@ class _Model:
         items: Array,
         number: Array,
         *,
-        slope_spread: float = SLOPE_SPREAD,
-        largest_kappa: float = LARGEST_KAPPA,
+        slope_spread: float = _SLOPE_SPREAD,
+        largest_kappa: float = _LARGEST_KAPPA,
     ):
         self.right, self.wrong, self.number = right, items - right, number
         knots, self.kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # --- Ranks, tiers and who is best, from the decided pairs and from draws over the units
 
-N_NORMAL, N_BOOTSTRAP = 200_000, 20_000
+_N_NORMAL, N_BOOTSTRAP = 200_000, 20_000
 _NUMBERS_AT_ONCE = 2**22
 MANY_KINDS = 20_000  # of units: the sum of so many weights is as good as normal
 _TIE = 1e-12  # scores that rounding alone sets apart are equal
@@ -48,7 +48,7 @@ def tiers(better: Mask) -> NDArray[np.int64]:
 
 
 def simultaneous_quantile(
-    covariance: Array, level: float, rng: np.random.Generator, n_draws: int = N_NORMAL
+    covariance: Array, level: float, rng: np.random.Generator, n_draws: int = _N_NORMAL
 ) -> float:
     """Return the quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z ~ N(0, covariance)."""
     # it lies between the normal quantile and Šidák's; NaN if no pair differs
@@ -256,7 +256,7 @@ def leaderboard(
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
     limited: KnownLimits | None = None,
-    n_normal: int = N_NORMAL,
+    n_normal: int = _N_NORMAL,
     n_bootstrap: int = N_BOOTSTRAP,
 ) -> Leaderboard:
     """Put systems in order by any kind of score, and say how sure that is."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # independent with beta posteriors; the three are integrated over on a grid around the posterior,
 # one grid per τ.
 
-SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0  # prior standard deviations of α and of ln β
+_SHIFT_SPREAD, _SLOPE_SPREAD = 3.0, 1.0  # prior standard deviations of α and of ln β
 _DEVIATIONS = (0.1, 0.2, 0.4, 0.8, 1.6)
 _CONTRADICTING_DEVIATION = 0.7  # τ (about ln 2) from which strata deviate by a factor of two
 
@@ -79,7 +79,7 @@ def _nodes(
     """Compute the strata's prior at every node for one τ, and the log weights of the nodes."""
     # each grid yields the mean and covariance of (α, ln β), around which the next one is laid
     grid, step = _grid()
-    centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
+    centre, root = np.zeros(2), np.diag([_SHIFT_SPREAD, _SLOPE_SPREAD])
     for last in [False] * (_GRID_PASSES - 1) + [True]:
         points = centre + grid @ root.T
         # the parameters of the strata's beta priors at every point (α, ln β)
@@ -88,7 +88,7 @@ def _nodes(
         a, b = 1 / (straying**2 * (1 - share)), 1 / (straying**2 * share)
         # the log of prior times beta-binomial likelihood, up to a constant
         likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
-        prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
+        prior = (points / (_SHIFT_SPREAD, _SLOPE_SPREAD)) ** 2
         log_density = likelihood.sum(axis=1) - prior.sum(axis=1) / 2
         if last:
             break

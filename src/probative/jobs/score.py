@@ -433,6 +433,9 @@ def match_systems(
         raise InputError("scores: hold everything; expected no gold beside them")
     if gold is None and options.scores is None:
         raise InputError("gold: missing; expected it, or scores=")
+    if options.scores is None and hasattr(getattr(options, "units", None), "__len__"):
+        what = "a table with unit_column=, or PairedCounts.from_labels"
+        raise InputError(f"units: has no effect without scores=; expected {what}")
     # a mean over the classes needs both classes of a yes-or-no question
     macro = getattr(options, "average", None) == "macro"
     how: dict[str, Any] = {"find_positive": not macro, "reading": options}

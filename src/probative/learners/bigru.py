@@ -76,7 +76,7 @@ _MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
 
 
 @contextmanager
-def seeded(seed: int, device: str) -> Iterator[Any]:
+def _seeded(seed: int, device: str) -> Iterator[Any]:
     """Yield the device to compute on; seed PyTorch inside without changing its global state."""
     one_of("device", device.split(":")[0], ("auto", "cpu", "cuda"))
     if device == "auto":
@@ -95,7 +95,7 @@ def described(device: Any) -> str:
     return f"CPU, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
 
 
-def create(vocabulary: Sequence[dict[str, int]], parameters: dict[str, Any], device: Any) -> Any:
+def _create(vocabulary: Sequence[dict[str, int]], parameters: dict[str, Any], device: Any) -> Any:
     """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
     dimensions, hidden = parameters["dimensions"], parameters["hidden"]
     width = len(vocabulary) * dimensions
@@ -156,7 +156,7 @@ def _dropped(net: Any, values: Any, sentence: Any) -> Any:
     return values * scaled.index_select(0, torch.from_numpy(sentence).to(values.device))
 
 
-def train(net: Any, adam: Any, plan: Any, batches: Sequence[Sequence[Sentence]]) -> float:
+def _train(net: Any, adam: Any, plan: Any, batches: Sequence[Sequence[Sentence]]) -> float:
     """Train on the batches once; return the mean loss per position."""
     net.train()
     total, positions = torch.zeros((), device=net["output"].weight.device), 0
@@ -299,9 +299,9 @@ class BiGRUSegmenter:
         if not training:
             raise InputError("sentences: none has two characters; expected something to split")
         self.history = []
-        with seeded(self.seed, self.device) as device:
+        with _seeded(self.seed, self.device) as device:
             self.computed_on = described(device)
-            self._network = create(self._vocabulary, self._parameters(), device)
+            self._network = _create(self._vocabulary, self._parameters(), device)
             self._train(training, choosing, rng, report)
         return self
 
@@ -322,7 +322,7 @@ class BiGRUSegmenter:
         for number in range(1, self.epochs + 1):
             start = time.perf_counter()
             batches = _shuffled(training, self.batch_size, rng)
-            trained = train(net, adam, plan, _chosen(training, batches))
+            trained = _train(net, adam, plan, _chosen(training, batches))
             validated = loss(net, _chosen(choosing, in_order))
             # without a development loss, keep the last epoch
             if validated < lowest or not np.isfinite(validated):
@@ -372,8 +372,8 @@ class BiGRUSegmenter:
         try:
             segmenter = cls(**content["parameters"], device=device)
             segmenter._vocabulary = numbered(content["ngrams"])
-            with seeded(0, device) as where:
-                net = create(segmenter._vocabulary, segmenter._parameters(), where)
+            with _seeded(0, device) as where:
+                net = _create(segmenter._vocabulary, segmenter._parameters(), where)
             for name, value in net.state_dict().items():
                 numbers = np.frombuffer(b64decode(content["weights"][name]), dtype=np.float32)
                 value.copy_(torch.from_numpy(numbers.copy()).view_as(value))

@@ -136,7 +136,7 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
 
 # --- Matching logs: the samples that each system got right, or its findings in them
 
-RIGHT, WRONG = "right", "wrong"
+_RIGHT, _WRONG = "right", "wrong"
 _FINDING = "finding"
 _LONGEST_ANSWER_SHOWN = 200  # characters
 _MOST_FINDINGS = 50_000_000  # each becomes an item in memory
@@ -148,7 +148,7 @@ def _items_of(logs: Sequence[Log]) -> Items:
     if logs[0].counted:
         return _findings(logs, unit, len(samples))
     right, answer = np.stack([log.tp > 0 for log in logs]), np.ones(len(unit), dtype=bool)
-    return Items(unit, np.zeros_like(unit), (RIGHT,), answer, right, len(samples))
+    return Items(unit, np.zeros_like(unit), (_RIGHT,), answer, right, len(samples))
 
 
 def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
@@ -196,12 +196,12 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
     def answer(right: Any, target: str, record: Any) -> str:
         """Return the target if the answer is right, else the answer, marked if it looks alike."""
         said = target if right else shortened(record.said, _LONGEST_ANSWER_SHOWN)
-        return f"{said} ({WRONG})" if said == target and not right else said or WRONG
+        return f"{said} ({_WRONG})" if said == target and not right else said or _WRONG
 
     if first.counted:
         return side(first, ()), ()
     most = _LONGEST_ANSWER_SHOWN
-    targets = [shortened(record.target, most) or RIGHT for record in first.records]
+    targets = [shortened(record.target, most) or _RIGHT for record in first.records]
     given = (list(map(answer, log.tp.tolist(), targets, log.records)) for log in logs)
     return side(first, targets), tuple(map(side, logs, given))
 

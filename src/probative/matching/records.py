@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from probative.matching.record_rules import Keys
     from probative.reading.annotations import Records
 
-RIGHT, OTHER_VALUE, MISSING, INVENTED, OTHER_TYPE = 1, 2, 3, 4, 5
-KINDS = ("", "right", "other value", "missing", "invented", "other type")
+_RIGHT, _OTHER_VALUE, _MISSING, _INVENTED, _OTHER_TYPE = 1, 2, 3, 4, 5
+_KINDS = ("", "right", "other value", "missing", "invented", "other type")
 
 # --- Trees: a record without what is not there
 
@@ -306,11 +306,11 @@ class _Comparison:
 
     def _compare(self, gold: _Node, said: _Node) -> None:
         if gold.kind != said.kind:
-            self._alone(gold, said, OTHER_TYPE)
+            self._alone(gold, said, _OTHER_TYPE)
         elif gold.kind == _LEAF:
             rule = gold.path.rule
             equal = gold.code == said.code or any(close_pairs(rule, [gold.key], [said.key]))
-            self.found.append((RIGHT if equal else OTHER_VALUE, gold, said))
+            self.found.append((_RIGHT if equal else _OTHER_VALUE, gold, said))
             if not equal:
                 self.left.append(([gold], [said]))
         elif gold.kind == _LIST and not gold.path.ordered:
@@ -329,9 +329,9 @@ class _Comparison:
     def _alone(self, gold: _Node | None, said: _Node | None, kind: int = 0) -> None:
         """Add what only gold has and what only the output has."""
         if gold is not None:
-            self.found += [(kind or MISSING, leaf, None) for leaf in gold.leaves([])]
+            self.found += [(kind or _MISSING, leaf, None) for leaf in gold.leaves([])]
         if said is not None:
-            self.found += [(kind or INVENTED, None, leaf) for leaf in said.leaves([])]
+            self.found += [(kind or _INVENTED, None, leaf) for leaf in said.leaves([])]
 
     def _align(self, gold: _Node, said: _Node, kind: int) -> None:
         """Pair the elements of a kind of two lists; equal ones first, in their order."""
@@ -475,11 +475,11 @@ def why_unequal(gold: Any, said: Any) -> str:
 # --- Records of several systems
 
 
-class Field(NamedTuple):
+class _Field(NamedTuple):
     """Outcome of one field in one document."""
 
     path: str
-    kind: str  # one of `KINDS`
+    kind: str  # one of `_KINDS`
     gold_place: str | None  # such as ``items[2].qty``; None if it is not there
     said_place: str | None
     gold: Any
@@ -491,7 +491,7 @@ class MatchedRecords:
     """Records of systems, matched with gold."""
 
     items: Items  # gold fields and wrong ones; units are documents, labels are paths
-    kinds: NDArray[np.int8]  # of every item in each system: an index of `KINDS`, 0 if not its own
+    kinds: NDArray[np.int8]  # of every item in each system: an index of `_KINDS`, 0 if not its own
     in_list: NDArray[np.bool_]  # True for labels that may occur several times in a document
     wrong_values: tuple[int, ...]  # by system: those with a gold value that they could stand for
     # those that a path and another rule would accept
@@ -504,12 +504,12 @@ class MatchedRecords:
         """Count the outcomes of every path, those with most errors first."""
         items, kinds = self.items, self.kinds[system]
         size = len(items.labels)
-        number = np.zeros((2, len(KINDS), size), dtype=np.int64)
+        number = np.zeros((2, len(_KINDS), size), dtype=np.int64)
         np.add.at(number, (items.answer.astype(np.intp), kinds, items.label), 1)
         said, gold = number
         absent = items.n_units - self._documents_with(items.answer | (kinds > 0))
-        columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
-        numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
+        columns = gold.sum(axis=0), *gold[[_RIGHT, _OTHER_VALUE, _MISSING]], said[_INVENTED]
+        numbers = np.stack([*columns, gold[_OTHER_TYPE], said[_OTHER_TYPE]], axis=1).tolist()
         rows: Any = zip(items.labels, numbers, absent.tolist(), self.in_list.tolist(), strict=True)
         counts = [FieldCounts(path, *[*own, None if many else n]) for path, own, n, many in rows]
         counts.sort(key=lambda own: (-own.errors, own.path))
@@ -523,7 +523,7 @@ class MatchedRecords:
 
     def strict(self, system: int = 0) -> NDArray[np.bool_]:
         """Return True for every document in which the system has no error."""
-        wrong = self.items.unit[self.kinds[system] > RIGHT]
+        wrong = self.items.unit[self.kinds[system] > _RIGHT]
         return np.asarray(np.bincount(wrong, minlength=self.items.n_units) == 0)
 
     def near_misses(self, system: int = 0) -> list[NearMiss]:
@@ -624,7 +624,7 @@ def match_records(
             for kind, right, said in compared.found:
                 if right is not None:
                     table[right.place * width + 3 + s] = kind
-                if said is not None and kind != RIGHT:
+                if said is not None and kind != _RIGHT:
                     again[said.path.number, said.key] += 1
                     key = (said.path.number, said.key, again[said.path.number, said.key])
                     if key not in alarms:
@@ -647,7 +647,7 @@ def match_records(
     there = [paths.all[k] for k in used]
     weights = np.array([path.rule.weight for path in there], dtype=np.int64)
     label, labels = code[number], tuple(path.text for path in there)
-    says = np.where(in_gold, found == RIGHT, found > 0)
+    says = np.where(in_gold, found == _RIGHT, found > 0)
     documents = np.arange(len(gold.documents), dtype=np.int32)
     items = Items(units, label, labels, in_gold, says, len(documents), documents)
     if (weights != 1).any():
@@ -666,7 +666,7 @@ def match_records(
 
 def fields_of_document(
     gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: ReadingOptions | None = None
-) -> list[Field]:
+) -> list[_Field]:
     """Return what became of every field of one document, gold fields in their order first."""
     trees = _Trees(rules)
     sides = trees.tree(gold), trees.tree(said)
@@ -678,7 +678,7 @@ def fields_of_document(
             (None, None) if own is None else (at[own], own.value)
             for own, at in ((g, places), (p, others))
         )
-        found.append(Field(path, KINDS[kind], one[0], other[0], one[1], other[1]))
+        found.append(_Field(path, _KINDS[kind], one[0], other[0], one[1], other[1]))
     order = {place: i for i, place in enumerate(places.values())}
     return sorted(found, key=lambda field: order.get(field.gold_place or "", len(order)))
 

@@ -75,7 +75,7 @@ SCHEMES = {
 }  # fmt: skip
 
 # Every prefix as one of the five of conlleval.
-FIVE = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3, "U": 4}
+_FIVE = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3, "U": 4}
 _O, _B, _I, _E, _S = range(5)
 
 
@@ -169,7 +169,7 @@ def _parse(name: str) -> tuple[str, str] | None:
     if name == "O":
         return "O", ""
     prefix, hyphen, kind = name.partition("-")
-    if prefix not in FIVE or prefix == "O" or (hyphen and not kind):
+    if prefix not in _FIVE or prefix == "O" or (hyphen and not kind):
         return None
     return prefix, kind or UNTYPED
 
@@ -291,7 +291,7 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first and last tokens of chunks as conlleval reads them."""
-    starts, ends = (sequence.in_own_codes(rule, FIVE).reshape(-1) for rule in (_STARTS, _ENDS))
+    starts, ends = (sequence.in_own_codes(rule, _FIVE).reshape(-1) for rule in (_STARTS, _ENDS))
     return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
 
 
@@ -303,8 +303,8 @@ def _well_formed(sequence: _Sequence, rules: _Scheme) -> tuple[NDArray[np.intp],
     for table, patterns in zip(tables, _STRICT[rules.name], strict=True):
         for pattern in patterns.split():
             types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
-            table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
-    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in tables)
+            table[_FIVE[pattern[0]], _FIVE[pattern[1]], types] = True
+    starts, inside, ends = (sequence.in_own_codes(table, _FIVE) for table in tables)
     # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)
     may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])

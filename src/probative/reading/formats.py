@@ -10,10 +10,10 @@ claims are an error that names both readings and the keyword that settles each.
 * ``title``: its name in a sentence ("segmented text");
 * ``tasks``: the tasks that it can be read for, the usual one first;
 * ``recognise``: takes a `Glance` (the beginning of the file, its first JSON object, its columns,
-  the options of the caller) and returns a claim or None. Use ``SURE`` if nothing else looks like
-  this (a magic number, the keys of an object); ``LIKELY`` if there is evidence; ``POSSIBLE`` if
+  the options of the caller) and returns a claim or None. Use ``_SURE`` if nothing else looks like
+  this (a magic number, the keys of an object); ``_LIKELY`` if there is evidence; ``_POSSIBLE`` if
   the file could be read so when all else fails or when gold has this format. Any JSON object is
-  ``LIKELY`` a table, so a format that knows its keys is ``SURE``;
+  ``_LIKELY`` a table, so a format that knows its keys is ``_SURE``;
 * ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels`,
   `LabelSets` or `Records`;
 * ``pair``, if one file may hold gold and systems: takes the `Input`, the gold column and the
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     Column: TypeAlias = int | str
 
 
-POSSIBLE, LIKELY, SURE = 1, 2, 3
+_POSSIBLE, _LIKELY, _SURE = 1, 2, 3
 _HEAD = 1 << 16  # bytes that recognition looks at
 _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
@@ -81,7 +81,7 @@ class _Claim(NamedTuple):
     """Evidence that a file is of a format."""
 
     reason: str  # the evidence, as the rest of a sentence that begins "because"
-    strength: int = SURE  # ``SURE``, ``LIKELY`` or ``POSSIBLE``
+    strength: int = _SURE  # ``_SURE``, ``_LIKELY`` or ``_POSSIBLE``
     task: str | None = None  # the task to read it for, if not the usual one of the format
 
 
@@ -127,7 +127,7 @@ class Glance:
     def sure_of_spans(self) -> bool:
         """Return True if the first line is an object with spans."""
         spans = None if self.source.first_object is None else _is_jsonl(self)
-        return spans is not None and spans.strength == SURE
+        return spans is not None and spans.strength == _SURE
 
     @cached_property
     def sure_of_records(self) -> bool:
@@ -239,7 +239,7 @@ def recognise(source: Source, options: Options) -> Input:
     fitting = [(f, c) for f, c in claims if options.task in (None, *f.tasks)] or claims
     strength = max(claim.strength for _, claim in fitting)
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
-    enough = min(strength, LIKELY)
+    enough = min(strength, _LIKELY)
     like_gold = [(f, c) for f, c in fitting if f.name == options.like and c.strength >= enough]
     (found, claim), *others = like_gold or best
     if others:  # name the keyword that settles each
@@ -250,7 +250,7 @@ def recognise(source: Source, options: Options) -> Input:
             settled = [f"input_format={f.name!r}" for f in (found, other)]
         problem = f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason})"
         raise source.error(f"{problem}; expected {settled[0]} or {settled[1]}")
-    asked = strength == POSSIBLE and options.task is not None
+    asked = strength == _POSSIBLE and options.task is not None
     reason = f"{options.task} is asked for" if asked else claim.reason
     reason = "gold is, too" if like_gold else reason
     return Input(source, found.name, options.task or claim.task or found.tasks[0], options, reason)
@@ -279,23 +279,23 @@ def _is_columns(glance: Glance) -> _Claim | None:
     if tags is not None and not _has_header(glance):
         return _columns_of_tags(glance, *tags)
     if options.task == "entities":
-        return _Claim("entities are asked for", LIKELY)
+        return _Claim("entities are asked for", _LIKELY)
     if shape is None or shape.width == 1:
         return None
     reason = f"every line has {shape.width} columns, none of tags"
     values = [value[:100].decode("utf-8", "replace") for value in column_of(shape, -1)[1]]
     odd = next((value for value in values if ODD_TAG.fullmatch(value)), None)
     if odd is not None and {"O", "o"} & set(values):
-        return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", LIKELY)
+        return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", _LIKELY)
     if header_of(glance.head) is not None:
-        return _Claim(reason, POSSIBLE, "labels")
+        return _Claim(reason, _POSSIBLE, "labels")
     if shape.table.tabs and glance.source.suffix != ".tsv":
-        return _Claim(f"{reason}, between TABs", LIKELY, "labels")
+        return _Claim(f"{reason}, between TABs", _LIKELY, "labels")
     if options.task == "labels" and glance.source.suffix in _COLUMN_ENDINGS:
-        return _Claim(f"{reason}, and its name ends in {glance.source.suffix}", LIKELY, "labels")
+        return _Claim(f"{reason}, and its name ends in {glance.source.suffix}", _LIKELY, "labels")
     if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
-        return _Claim(f"{reason}, separated by empty lines", LIKELY, "labels")
-    return _Claim(reason, POSSIBLE, "labels")
+        return _Claim(f"{reason}, separated by empty lines", _LIKELY, "labels")
+    return _Claim(reason, _POSSIBLE, "labels")
 
 
 def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> _Claim:
@@ -304,13 +304,13 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
     typed = any("-" in tag for tag in some)
     if shape is not None and shape.width == 1:
         reason = f"its lines are tags such as {some[0]!r}"
-        unlikely = POSSIBLE if glance.options.task == "labels" else LIKELY
-        return _Claim(reason, SURE if typed and share == 1 else unlikely)
+        unlikely = _POSSIBLE if glance.options.task == "labels" else _LIKELY
+        return _Claim(reason, _SURE if typed and share == 1 else unlikely)
     holds = "holds" if share == 1 else "mostly holds"
     reason = f"column {column} {holds} tags such as {some[0]!r}"
     if typed or (shape is not None and column == shape.width):
         return _Claim(reason)
-    return _Claim(reason, POSSIBLE if glance.is_ragged else LIKELY)
+    return _Claim(reason, _POSSIBLE if glance.is_ragged else _LIKELY)
 
 
 def _is_segmented(glance: Glance) -> _Claim | None:
@@ -319,10 +319,10 @@ def _is_segmented(glance: Glance) -> _Claim | None:
     shape = glance.shape
     is_table = glance.source.suffix == ".tsv" or header_of(glance.head) is not None
     if not is_table and glance.is_ragged:
-        return _Claim("its lines have different numbers of words", LIKELY)
+        return _Claim("its lines have different numbers of words", _LIKELY)
     if is_table or shape is None or shape.width == 1 or shape.table.tabs:
-        return _Claim("it has lines", POSSIBLE)
-    return _Claim(f"its lines are {shape.width} words each", LIKELY)
+        return _Claim("it has lines", _POSSIBLE)
+    return _Claim(f"its lines are {shape.width} words each", _LIKELY)
 
 
 def _is_labels(glance: Glance) -> _Claim | None:
@@ -330,8 +330,8 @@ def _is_labels(glance: Glance) -> _Claim | None:
         return None
     shape = glance.shape
     if shape is None or shape.width > 1 or header_of(glance.head) is not None:
-        return _Claim("it has lines", POSSIBLE)
-    return _Claim("every line is a single word", LIKELY)
+        return _Claim("it has lines", _POSSIBLE)
+    return _Claim("every line is a single word", _LIKELY)
 
 
 def _is_jsonl(glance: Glance) -> _Claim | None:
@@ -354,14 +354,14 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
             return None  # labels of the whole text, not spans
         return _Claim(f"its first object has a text and a list under {under!r}")
     named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
-    return _Claim("its first object has a text and no label", POSSIBLE if named else SURE)
+    return _Claim("its first object has a text and no label", _POSSIBLE if named else _SURE)
 
 
 def _is_records(glance: Glance) -> _Claim | None:
     asked = "records" in (glance.options.task, glance.options.like)
     if glance.records is not None:
-        return _Claim(glance.records, SURE if glance.sure_of_records else LIKELY)
-    return _Claim("records are asked for", LIKELY) if asked else None
+        return _Claim(glance.records, _SURE if glance.sure_of_records else _LIKELY)
+    return _Claim("records are asked for", _LIKELY) if asked else None
 
 
 def _is_table(glance: Glance) -> _Claim | None:
@@ -373,11 +373,11 @@ def _is_table(glance: Glance) -> _Claim | None:
         return _Claim("it begins as Parquet files do")
     if glance.source.first_object is not None:
         keys = some_of(list(glance.source.first_object), 4)
-        claim = _Claim(f"its first line is a JSON object with {keys}", LIKELY)
+        claim = _Claim(f"its first line is a JSON object with {keys}", _LIKELY)
         return None if glance.sure_of_spans else claim
     if glance.listed is not None:
         keys = some_of(list(glance.listed), 4)
-        return _Claim(f"it is a JSON list of objects with {keys}", LIKELY)
+        return _Claim(f"it is a JSON list of objects with {keys}", _LIKELY)
     if _asks_for_table(glance):
         return _Claim("a header or the name of a column was given")
     if glance.source.suffix == ".csv":
@@ -385,15 +385,15 @@ def _is_table(glance: Glance) -> _Claim | None:
     if _has_header(glance):
         return _Claim("its first line names the columns: tags follow below, and it has none")
     if glance.source.suffix == ".tsv":
-        return _Claim("its name ends in .tsv", LIKELY)
+        return _Claim("its name ends in .tsv", _LIKELY)
     if (names := header_of(glance.head)) is not None:
-        return _Claim(f"its first line names columns: {some_of(names, 4)}", LIKELY)
+        return _Claim(f"its first line names columns: {some_of(names, 4)}", _LIKELY)
     if glance.shape is None or glance.shape.width > 1:
         return None
     name, commas = single_name(glance.head), number_of_commas(glance.head)
     if name is not None:
-        return _Claim(f"its first line, {name!r}, occurs only there, like a name", LIKELY)
-    return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY) if commas else None
+        return _Claim(f"its first line, {name!r}, occurs only there, like a name", _LIKELY)
+    return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", _LIKELY) if commas else None
 
 
 def _asks_for_table(glance: Glance) -> bool:

@@ -374,7 +374,7 @@ def evidence_words(c: Comparison) -> tuple[str, str]:
     return f"Not established{exceeds}", "open"
 
 
-def lower(words: str) -> str:
+def _lower(words: str) -> str:
     """Begin words without a capital."""
     return words[:1].lower() + words[1:]
 
@@ -382,7 +382,7 @@ def lower(words: str) -> str:
 def verdict_words(c: Comparison) -> str:
     """Return what a comparison shows about its second system, for a table: ``worse: strong``."""
     words, state = evidence_words(c)
-    return f"{state}: {strength(c)}" if state in ("better", "worse") else lower(words)
+    return f"{state}: {strength(c)}" if state in ("better", "worse") else _lower(words)
 
 
 def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
@@ -414,7 +414,7 @@ def _of_runs(c: Comparison) -> Answer:
     words, state = evidence_words(c)
     whom = "New runs" if c.question == "procedures" else "These models"
     # the name of a system stays as it is
-    head = f"{whom}: {words if state in ('better', 'worse') else lower(words)}"
+    head = f"{whom}: {words if state in ('better', 'worse') else _lower(words)}"
     if no_verdict(c):
         return Answer(head, state)
     said = (

@@ -44,7 +44,7 @@ _SWATCH = 30.0  # width of a piece of a line in a legend, with the gap before th
 _PAGE_COLOURS = ("s0", "s1", "s2", "s3", "s4", "s5")  # in the style of the page
 # Okabe & Ito's palette: distinct to colour-blind readers, and in grey
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-BASELINE, CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
+_BASELINE, _CHALLENGER = COLOURS[1], COLOURS[0]  # orange and blue, as on every page
 _ZERO: dict[str, Any] = {"color": "0.4", "linewidth": 1, "linestyle": (0, (4, 3))}
 _MOST_MARKED = 60  # points of a line that are marked one by one
 _RUN = "run"  # label of the dots of single runs
@@ -128,7 +128,7 @@ class Forest(Picture):
             axis.axvline(0, **_ZERO)
         across = axis.get_yaxis_transform()  # x in fractions of the axis, y in rows
         for i, bar in enumerate(bars):
-            colour = "0.45" if bar.pale else BASELINE if bar.marked else CHALLENGER
+            colour = "0.45" if bar.pale else _BASELINE if bar.marked else _CHALLENGER
             if bar.words:
                 axis.text(1.02, i, bar.words, transform=across, va="center", fontsize=8)
             if bar.estimate != bar.estimate:
@@ -143,7 +143,7 @@ class Forest(Picture):
             axis.plot(ends, [i, i], color=colour, linewidth=2, solid_capstyle="round")
             shape = "D" if bar.marked and self.zero else "o"
             axis.plot([factor() * bar.estimate], [i], shape, color=colour, markersize=5)
-        axis.set_yticks(range(len(bars)), [safe_name(bar.name) for bar in bars])
+        axis.set_yticks(range(len(bars)), [_safe_name(bar.name) for bar in bars])
         axis.set_ylim(len(bars) - 0.5, -0.5)
         parts = sum(not bar.marked for bar in bars)
         if self.zero and 0 < parts < len(bars):
@@ -152,7 +152,7 @@ class Forest(Picture):
         axis.set_xlabel(_labelled(self))
 
     def _size(self) -> tuple[float, float]:
-        names = [safe_name(bar.name) for bar in self.bars]
+        names = [_safe_name(bar.name) for bar in self.bars]
         longest = max(sum(2 if ord(c) > 0x2E80 else 1 for c in name) for name in names)
         words = 2.0 * any(bar.words for bar in self.bars)
         return max(4.0, 2.6 + 0.08 * longest) + words, 0.9 + 0.3 * len(names)
@@ -209,17 +209,17 @@ class Density(Picture):
         if self.x:
             grid, height = self._shaded()
             x = factor() * grid
-            for colour, side in ((BASELINE, grid <= -self.rope), (CHALLENGER, grid >= self.rope)):
+            for colour, side in ((_BASELINE, grid <= -self.rope), (_CHALLENGER, grid >= self.rope)):
                 area: dict[str, Any] = {"where": side, "color": colour, "alpha": 0.3}
                 axis.fill_between(x, height, linewidth=0, **area)
             axis.plot(x, height, color="0.15", linewidth=1.4)
         axis.margins(x=0)
         axis.set_ylim(bottom=0)
         axis.set_yticks([])
-        a, b = (safe_name(name, 24) for name in self.names)
+        a, b = (_safe_name(name, 24) for name in self.names)
         axis.set_xlabel(f"{b} − {a}, {self.note}")
         first, same, second = (c if c[0] in "<>" else f"= {c}" for c in self.chances)
-        words = [(f"P({b} better) {second}", CHALLENGER), (f"P({a} better) {first}", BASELINE)]
+        words = [(f"P({b} better) {second}", _CHALLENGER), (f"P({a} better) {first}", _BASELINE)]
         words[1:1] = [(f"P(equivalent) {same}", "0.3")] if rope > 0 else []
         place: dict[str, Any] = {"transform": axis.transAxes, "ha": "center", "fontsize": 9}
         for line, (text, colour) in enumerate(words):
@@ -266,10 +266,10 @@ class Densities(Picture):
             axis.plot(
                 _points(curve.x),
                 curve.y,
-                color=BASELINE if curve.marked else CHALLENGER,
+                color=_BASELINE if curve.marked else _CHALLENGER,
                 linestyle="-." if curve.dashed else "-",
                 linewidth=1.6,
-                label=None if curve.dashed else safe_name(curve.name, 24),
+                label=None if curve.dashed else _safe_name(curve.name, 24),
             )
         axis.set_xlabel(_labelled(self))
         axis.set_ylabel("posterior density")
@@ -400,7 +400,7 @@ class Lines(Picture):
                 marker="ovs^DPX"[i % 7] if single else None,
                 markersize=3.5,
                 linewidth=1.4,
-                label=safe_name(one.name),
+                label=_safe_name(one.name),
             )
             if one.peak is not None:
                 star: dict[str, Any] = {"color": colour, "markersize": 11, "zorder": 4}
@@ -604,7 +604,7 @@ def figure_format(path: Path | str) -> str:
     return form
 
 
-def safe_name(name: str, longest: int = 60) -> str:
+def _safe_name(name: str, longest: int = 60) -> str:
     """Shorten a name, and escape dollar signs, which matplotlib reads as formulas."""
     short = name if len(name) <= longest else name[: longest - 1] + "…"
     return plain(short).replace("$", r"\$")
@@ -628,7 +628,7 @@ def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
         if not isinstance(picture, Forest):
             axis.locator_params(axis="x", nbins=5)
     if title:
-        drawn.suptitle(safe_name(title), fontsize=11)
+        drawn.suptitle(_safe_name(title), fontsize=11)
     _draw_legend(drawn, pictures)
     return drawn
 
@@ -665,4 +665,4 @@ def _points(values: Sequence[float]) -> list[float]:
 
 
 def _labelled(picture: Picture) -> str:
-    return safe_name(", ".join(filter(None, (picture.axis, picture.note))), 120)
+    return _safe_name(", ".join(filter(None, (picture.axis, picture.note))), 120)

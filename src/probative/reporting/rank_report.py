@@ -502,7 +502,7 @@ def _other_tables(board: Board) -> list[Table]:
 
 # --- Pages and files of the site
 
-Pair = tuple[str, str]
+_Pair = tuple[str, str]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _DOWNLOADS = (
     ("board.json", "everything"),
@@ -514,7 +514,7 @@ _DOWNLOADS = (
 
 
 def board_pages(
-    board: Board, pairs: Sequence[Pair], examples: Mapping[Pair, Sequence[Example | LabelExample]]
+    board: Board, pairs: Sequence[_Pair], examples: Mapping[_Pair, Sequence[Example | LabelExample]]
 ) -> dict[str, str]:
     """Return the files of the site, content by path."""
     # `pairs` that have a page are named lower system first; `examples` are sentences on which they
@@ -567,9 +567,9 @@ class _Site:
     board: Board
     ranking: Ranking
     address: Mapping[str, str]
-    pairs: set[Pair]
+    pairs: set[_Pair]
 
-    def pair_address(self, pair: Pair) -> str:
+    def pair_address(self, pair: _Pair) -> str:
         parts = [_plain_part(name) for name in pair]
         return f"{parts[1]}.{parts[0]}.{_short_digest(chr(0).join(pair))}"
 
@@ -646,7 +646,7 @@ class _Site:
             links=tuple(links),
         )
 
-    def pair(self, names: Pair, examples: Sequence[Example | LabelExample]) -> str:
+    def pair(self, names: _Pair, examples: Sequence[Example | LabelExample]) -> str:
         """Render the page of two systems."""
         ranking = self.ranking
         pair = ranking.pair(*names)
@@ -785,7 +785,7 @@ def _pair_sentence(pair: RankedPair, ranking: Ranking) -> str:
 
 
 def _both(
-    head: str, scores: Sequence[tuple[str, Interval, Interval]], names: Pair, title: str
+    head: str, scores: Sequence[tuple[str, Interval, Interval]], names: _Pair, title: str
 ) -> Table:
     """Build a table of names with the scores of two systems side by side."""
     level = f" [{100 * scores[0][1].level:g} %]" if scores else ""

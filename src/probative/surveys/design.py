@@ -24,7 +24,7 @@ from probative.reading.inputs import is_path
 from probative.reading.source import load
 
 GOALS = ("score", "difference")
-FORMAT = 1
+_FORMAT = 1
 _BASES = ("guess", "scores", "pilot", "judge")
 
 
@@ -159,7 +159,7 @@ class Design:
         """Return the content of the design file."""
         content = asdict(replace(self, order=()))
         content["order"] = [units.tolist() for units in self.order]
-        return {"format": FORMAT, "command": "sample", "version": __version__, **content}
+        return {"format": _FORMAT, "command": "sample", "version": __version__, **content}
 
 
 def as_text(design: Design) -> str:
@@ -213,8 +213,8 @@ def read_design(path: Path | str) -> Design:
     entries = content if isinstance(content, dict) else {}
     if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)
-    if content.get("format") != FORMAT:
-        raise InputError(f"is of format {content.get('format')!r}; expected {FORMAT}", path)
+    if content.get("format") != _FORMAT:
+        raise InputError(f"is of format {content.get('format')!r}; expected {_FORMAT}", path)
     try:
         judge = content["judge"]
         design = Design(

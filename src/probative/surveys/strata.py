@@ -268,7 +268,7 @@ def draw_numbers(
 
 # Guesses without evidence: the probability that an item is right if all systems return it, if
 # some do, if the only system does; items missed by all systems per item returned
-AGREED, DISPUTED, ALONE, MISSED = 0.75, 1 / 3, 0.6, 0.5
+_AGREED, _DISPUTED, _ALONE, _MISSED = 0.75, 1 / 3, 0.6, 0.5
 # Weight of the variance of scores if the goal is a difference: its interval is hardly longer for
 # it, and those of the scores, which are shown beside it, are much shorter
 _WEIGHT_OF_SCORES = 0.05
@@ -373,7 +373,7 @@ def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
     says = pool.says
     if pool.probability is not None and pool.matched.positive is not None:
         return np.asarray(pool.probability[pool.unit_of_item])  # p is the probability of "yes"
-    agreed, disputed = (ALONE if len(says) == 1 else AGREED), DISPUTED
+    agreed, disputed = (_ALONE if len(says) == 1 else _AGREED), _DISPUTED
     if evidence is not None:
         units = evidence.units
         agreed = _updated(agreed, evidence.right_agreed, pool.agreed[units])
@@ -398,7 +398,7 @@ def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
         if pool.doubt is not None:
             likely = likely * _relative(pool.doubt)
     returned = float((pool.agreed + pool.disputed).sum())
-    rate = MISSED * max(returned, 1.0) / max(float(likely.sum()), 1.0)
+    rate = _MISSED * max(returned, 1.0) / max(float(likely.sum()), 1.0)
     if evidence is not None:
         rate = _updated(rate, evidence.missed, likely[evidence.units])
     expected = rate * likely

@@ -140,7 +140,7 @@ def p_equals(value: float, *thresholds: float) -> str:
     return text if text[0] in "<–" else f"= {text}"
 
 
-def decimals(low: float, high: float) -> int:
+def _decimals(low: float, high: float) -> int:
     """Return the decimals of points that an interval of this width deserves: 1, 2 or 3."""
     width = factor() / 100 * (high - low)
     return 1 + (width < 0.01) + (width < 0.001)
@@ -152,14 +152,14 @@ def with_interval(
     """Format a score with its interval in points: ``41.9 [38.5, 45.3]``."""
     if estimate != estimate:
         return "–"
-    places = decimals(low, high) if digits is None else digits
+    places = _decimals(low, high) if digits is None else digits
     form = signed_points if signed else points
     return f"{form(estimate, places)} {brackets(low, high, places, signed=signed)}"
 
 
 def brackets(low: float, high: float, digits: int | None = None, *, signed: bool = False) -> str:
     """Format an interval in points: ``[38.5, 45.3]``, or signed ``[−2.0, +4.2]``."""
-    places = decimals(low, high) if digits is None else digits
+    places = _decimals(low, high) if digits is None else digits
     form = limit if signed else points
     return f"[{form(low, places)}, {form(high, places)}]"
 
@@ -194,7 +194,7 @@ _MATCHES = {
 
 def metric_name(metric: str, match: str | None = None) -> str:
     """Return the name of a score in print, ``macro_f1`` as macro F1, and the rule of matching."""
-    return ", ".join([metric_words(metric), *match_words(match)])
+    return ", ".join([metric_words(metric), *_match_words(match)])
 
 
 def score_name(result: Any) -> str:
@@ -216,7 +216,7 @@ def is_of_ranking(metric: str) -> bool:
     return metric in ("average_precision", "roc_auc") or metric.startswith("best_")
 
 
-def match_words(match: str | None) -> tuple[str, ...]:
+def _match_words(match: str | None) -> tuple[str, ...]:
     """Return the rule of matching in words, unless it is the usual one."""
     if match is None:
         return ()
@@ -226,7 +226,7 @@ def match_words(match: str | None) -> tuple[str, ...]:
 
 def task_words(task: str, match: str | None, count: str) -> str:
     """Return what was scored: ``Entities, partial overlap, 1,287 sentences``."""
-    return ", ".join([task.capitalize(), *match_words(match), count])
+    return ", ".join([task.capitalize(), *_match_words(match), count])
 
 
 def listed(names: Sequence[str]) -> str:

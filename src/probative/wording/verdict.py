@@ -144,7 +144,7 @@ def _interval(c: Comparison | BayesTest | Ceiling) -> str:
 
 
 def _evidence(c: Comparison) -> str:
-    some = f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}),"
+    some = f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference ({_tested(c)}),"
     disagreement = _disagreement(c)
     if _equivalent(c):
         same = f"practical purposes they are equivalent: {_within(c)}."
@@ -153,7 +153,7 @@ def _evidence(c: Comparison) -> str:
     claim = f"{_better(c)[0]} is better{_beyond(c)}"
     if disagreement:
         return f"{disagreement} The weaker one counts: whether {claim} stays open."
-    word, figures = strength(c), f"{_chance(c)}, {tested(c)}"
+    word, figures = strength(c), f"{_chance(c)}, {_tested(c)}"
     if word:
         return f"The evidence that {claim} is {word}: {figures}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
@@ -179,7 +179,7 @@ def _disagreement(c: Comparison) -> str:
         found = f"the test finds {test}, but {interval} includes 0"
         return f"Interval and test disagree: {found}; {chance}"
     if c.rope == 0 and pvalue_of(c) <= SIGNIFICANT and _better(c)[1] < LIKELY:
-        return f"Test and posterior disagree: {tested(c)}, but {chance}"
+        return f"Test and posterior disagree: {_tested(c)}, but {chance}"
     return ""
 
 
@@ -212,7 +212,7 @@ def _chance(c: Comparison) -> str:
     return f"P({better} better{_beyond(c)}) {equals(likely)}"
 
 
-def tested(c: Comparison) -> str:
+def _tested(c: Comparison) -> str:
     """Name the p-value that decides, and what was exchanged."""
     if c.p_adjusted is not None:
         return f"adjusted p {p_equals(c.p_adjusted)} by {c.by}"
@@ -401,7 +401,7 @@ def _of_new_runs(c: Comparison) -> str:
     figures = (
         f"mean difference {limit(c.difference)}{scale_word()}, {100 * c.level:g} % interval "
         f"{brackets(c.low, c.high, 1, signed=True)} for test set and runs together, "
-        f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
+        f"P({better} better{beyond}) {equals(likely)}, {_tested(c)}"
     )
     beats = f"training {better} again would beat {other}{beyond}"
     claim = f"The evidence that {beats} is {word}" if word else f"That {beats} is not established"
