@@ -94,6 +94,17 @@ def test_a_command_leaves_numpy_as_it_was():
     assert "f2py" in done.stderr
 
 
+def test_commands_in_several_threads_leave_numpy_as_it_was():
+    code = (
+        "import sys, threading, numpy as np; from probative.cli.app import _import_scipy; "
+        "before = np.__all__, np.__dir__; sys.setswitchinterval(1e-5); "
+        "threads = [threading.Thread(target=_import_scipy) for _ in range(4)]; "
+        "[t.start() for t in threads]; [t.join() for t in threads]; "
+        "assert (np.__all__, np.__dir__) == before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_room_of_results_has_all_the_names_that_it_shows():
     room = importlib.import_module("probative.results")
     assert dir(room) == sorted(room.__all__)

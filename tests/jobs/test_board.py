@@ -630,6 +630,8 @@ def test_folders_do_not_stand_in_each_other(place):
         pv.board(gold, folder, gold)
     with pytest.raises(pv.InputError, match="there is no such folder"):
         pv.board(gold, place / "missing", own)
+    with pytest.raises(pv.InputError, match="is no folder; expected one that holds the submi"):
+        pv.board(gold, folder / "ann.conll", own)
     assert not own.exists()
 
 
@@ -669,6 +671,7 @@ def test_a_link_to_the_site_stays_one(place):
 def test_choices_that_do_not_fit_stop_the_board_before_anything_is_written(place):
     for options, words in (
         ({"metric": "bleu"}, "metric"),
+        ({"metric": "mean"}, "metric: unknown 'mean'; expected one of precision, "),
         ({"metric": "accuracy"}, "tn"),
         ({"pairs": "some"}, "pairs"),
         ({"by": "document"}, "no documents"),

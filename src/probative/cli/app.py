@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
@@ -51,6 +52,7 @@ _PACKAGES = {"app": "probative_app", "study": "probative_studies"}
 # them, a fifth of the time before they begin
 _WITHOUT_NUMBERS = {"app", "check", "ledger", "split"}
 _UNUSED_OF_NUMPY = {"f2py", "testing"}
+_importing = threading.Lock()  # of two threads, the second would restore the shorter names
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -110,17 +112,18 @@ def _import_scipy() -> None:
     # SciPy copies all names that NumPy shows, which loads its modules: it is shown fewer
     import numpy as np
 
-    if "scipy.special" in sys.modules:
-        return
-    shown, listed = np.__all__, np.__dir__
-    kept = [name for name in np.__dir__() if name not in _UNUSED_OF_NUMPY]
-    names: dict[str, Any] = vars(np)
-    names["__all__"] = [name for name in shown if name not in _UNUSED_OF_NUMPY]
-    names["__dir__"] = lambda: kept
-    try:
-        import scipy.special  # noqa: F401
-    finally:
-        names["__all__"], names["__dir__"] = shown, listed
+    with _importing:
+        if "scipy.special" in sys.modules:
+            return
+        shown, listed = np.__all__, np.__dir__
+        kept = [name for name in np.__dir__() if name not in _UNUSED_OF_NUMPY]
+        names: dict[str, Any] = vars(np)
+        names["__all__"] = [name for name in shown if name not in _UNUSED_OF_NUMPY]
+        names["__dir__"] = lambda: kept
+        try:
+            import scipy.special  # noqa: F401
+        finally:
+            names["__all__"], names["__dir__"] = shown, listed
 
 
 def _loaded(name: str) -> Any:

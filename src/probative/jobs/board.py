@@ -42,6 +42,7 @@ from probative.jobs.rank import Known, check_ranking, rank_matched, ranked_score
 from probative.matching.examples import examples_of
 from probative.matching.matched import Matched, match_inputs, read_side
 from probative.matching.outputs import short_name
+from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions, ReadingKeywords
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
@@ -178,6 +179,8 @@ def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
     with failing_as("cannot be read", folder):
         if not folder.exists():
             raise InputError("there is no such folder", folder)
+        if not folder.is_dir():
+            raise InputError("is no folder; expected one that holds the submissions", folder)
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     found = [one for entry in entries for one in _examined(entry, folder, answer)]
     described = {f"{one.name}.{_META}" for one in found}
@@ -473,6 +476,7 @@ def build_site(
     # `tell` rewords the error of a submission that cannot be scored for its readers
     if len(options.columns) > 1:
         raise InputError("columns: more than one is given; expected the column of a submission")
+    one_of("metric", options.metric or "f1", METRICS)  # a board has no graded scores
     options = replace(
         check_ranking(options, report),
         rng=whole_number("rng", options.rng, least=0),
