@@ -168,5 +168,5 @@ def test_further_columns_are_features(tmp_path):
         read_corpus(path, features=[9])
     words = Path(tmp_path / "words.txt")
     words.write_text("a b\nc d e\n")
-    with pytest.raises(pv.InputError, match="features: segmented has no columns"):
+    with pytest.raises(pv.InputError, match="features: segmented is no column file; expected one"):
         read_corpus(words, features=[1])

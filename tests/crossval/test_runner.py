@@ -264,6 +264,7 @@ class Half:
         ({"y": ["a", "b"] * 20, "metric": "npv"}, "metric: unknown 'npv'; expected one of"),
         ({"metric": "recal"}, "did you mean 'recall'"),
         ({"m": 40}, "X: 40 instances; expected at least 64"),
+        ({"m": 3.0}, "m: 3.0 is not a whole number from 1 to 127"),
         ({"rng": "x"}, "rng: 'x' is not a number"),
         ({"rope": -1}, "rope: -1"),
         ({"level": 2}, "level: 2"),

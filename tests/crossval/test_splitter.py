@@ -195,7 +195,7 @@ def test_a_hundred_thousand_instances_with_twenty_units():
     [
         ({}, {"X": range(3)}, "X: 3 instances; expected at least 4, one per block"),
         ({"m": 7}, {"X": range(7)}, "X: 7 instances; expected at least 8"),
-        ({"m": 0}, {"X": range(9)}, "m: 0 is not a whole number >= 1"),
+        ({"m": 0}, {"X": range(9)}, "m: 0 is not a whole number from 1 to 127"),
         ({"m": 2.5}, {"X": range(9)}, "m: 2.5 is not"),
         ({"m": True}, {"X": range(9)}, "m: True is not"),
         ({}, {"X": 5}, "X: int has no length"),

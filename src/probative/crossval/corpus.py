@@ -131,7 +131,7 @@ def read_corpus(
     source, form = opened.source, opened.kind
     is_columns = form in _COLUMNS and opened.options.task in (None, "entities")
     if features and not is_columns:
-        raise source.error(f"features: {form} has no columns; expected a column file with tags")
+        raise source.error(f"features: {form} is no column file; expected one with tags")
     if form not in _IN_LINES or (form == "rows" and source.kind == "parquet"):
         expected = "columns, segmented text, a list or table of labels, JSON lines"
         raise source.error(f"is {FORMATS[form].title}; expected a corpus in lines: {expected}")
@@ -273,7 +273,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
             validation = fold["validation"]
             file = path.parent / validation["file"]
             if hashlib.sha256(file.read_bytes()).hexdigest() != validation["sha256"]:
-                raise InputError(f"was changed since then; expected {expected}", file)
+                raise InputError(f"was changed since the split; expected {expected}", file)
     except OSError as error:
         found = f"cannot be read ({error.strerror}); expected {expected}"
         raise InputError(found, error.filename or path) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from probative._validation import RNG, Instances, Labels, amounts, random_generator, whole_number
+from probative._validation import RNG, Instances, Labels, amounts, random_generator, shown
 from probative._validation import Strata as StrataLike
 from probative.errors import InputError
 from probative.results.crossval import SplitBalance
@@ -443,7 +443,9 @@ class BlockRegularizedCV:
 
 def _repetitions(m: Any) -> int:
     """Refuse numbers of repetitions that are not from 1 to 127."""
-    return whole_number("m", m, most=127)
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= 127:
+        raise InputError(f"m: {shown(m)} is not a whole number from 1 to 127")
+    return int(m)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -229,7 +229,8 @@ def _visible(
     shown = [n for n in names if n in (*asked, *sure) or (n in kept and is_plain(n))]
     if not kept or not shown:
         known = listed(list(names))
-        raise source.error(f"no column of texts or ids is known among {known}; expected keep=")
+        found = f"no column of texts or ids is known among {known}"
+        raise source.error(f"{found}; expected keep= with the columns for annotators")
     places = [names.index(name) for name in shown]
     return shown, [[row[place] for place in places] for row in rows]
 
