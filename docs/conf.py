@@ -1,5 +1,7 @@
 """How the documentation is built: no network, warnings are errors."""
 
+from sphinx.util.inspect import TypeAliasForwardRef
+
 from probative._version import __version__
 
 project = "probative"
@@ -24,6 +26,11 @@ autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "both"
 autodoc_typehints_format = "short"
+# types that the pages name as the source does, not by all that they stand for
+_NAMED = "Array ArrayLike Input Instances Ints Labels NDArray Number RNG Rows Strata StrataLike"
+autodoc_type_aliases = {name: name for name in f"{_NAMED} Systems Words".split()}
+autodoc_type_aliases["validation_Labels"] = "Labels"
+TypeAliasForwardRef.__repr__ = lambda self: self.name  # also in a union
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90

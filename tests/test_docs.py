@@ -371,3 +371,11 @@ def test_the_documentation_stays_small(built):
     assert words <= 55_000
     api = {path.stem for path in (built / "api").glob("*.html")}
     assert not [name for name in api if any(part.startswith("_") for part in name.split("."))]
+
+
+@pytest.mark.slow
+def test_the_reference_names_types_as_the_source_does(built):
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in built.glob("api/*.html")}
+    assert ">Input<" in pages["probative.compare"]
+    inner = re.compile("_Column|_Frame|_Matrix|_SupportsArray|TypeAliasForwardRef")
+    assert not [name for name, page in pages.items() if inner.search(page)]

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import subprocess
 import sys
+from zipfile import ZipFile
 
 import pytest
 from conftest import ROOT
@@ -37,6 +39,19 @@ def test_the_command_line_starts_before_anything_large_is_loaded():
     code = "import sys, probative.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "scipy", "matplotlib", "duckdb"} & set(done.stdout.split())
+
+
+def test_the_package_can_be_imported_from_a_zip_file(tmp_path):
+    library = tmp_path / "library.zip"
+    with ZipFile(library, "w") as archive:
+        for path in (ROOT / "src" / "probative").rglob("*.py*"):
+            if path.suffix in (".py", ".pyi"):
+                archive.write(path, path.relative_to(ROOT / "src"))
+    code = "import probative as pv; print(pv.__file__, pv.Counts(1, 2, 3), len(dir(pv.results)))"
+    where = {**os.environ, "PYTHONPATH": str(library)}
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=where, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(str(library)), done.stderr
 
 
 @pytest.mark.lint

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 
 def names_on_demand(
     package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return a package's ``__getattr__`` and ``__dir__`` for the names that its stub imports."""
-    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  # pathlib is slow to import
-        imports = [line.split() for line in stub if line.startswith("from ")]
+    spec: Any = sys.modules[package].__spec__
+    stub = spec.loader.get_data(f"{file.rpartition('.')[0]}.pyi").decode()  # also from a zip file
+    imports = [line.split() for line in stub.splitlines() if line.startswith("from ")]
     home = {words[-1]: words[1] for words in imports}
 
     def find(name: str) -> object:

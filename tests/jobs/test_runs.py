@@ -588,6 +588,14 @@ def test_what_several_runs_cannot_have_is_refused(how, message):
         pv.compare(GOLD, {"A": A, "B": B}, **how)
 
 
+def test_a_metric_of_counts_that_is_named_twice_counts_once():
+    systems = {
+        name: pv.Counts([3, 2, 4, 1], [1, 0, fp, 1], [1, 2, 0, 3]) for fp, name in enumerate("abc")
+    }
+    once, twice = (pv.compare(systems, metric=["f1", "precision", *more]) for more in ([], ["f1"]))
+    assert [c.to_dict() for c in once.comparisons] == [c.to_dict() for c in twice.comparisons]
+
+
 def test_counts_of_other_answers_are_refused():
     good = [counts(r) for r in A]
     other = pv.Counts(good[0].tp, good[0].fp, good[0].fn + 1)

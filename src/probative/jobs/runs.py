@@ -266,7 +266,7 @@ def compare_counts(
     numbers = ("metric", "level", "rope", "beta", "prior", "power", "rng")
     runs, groups = counts_of_runs(systems, options, *numbers, "all_pairs", "paired_runs")
     asked = options.metric or "f1"
-    metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
+    metrics = tuple(dict.fromkeys([asked] if isinstance(asked, str) else names_of("metric", asked)))
     choices = Choices.of(options, "unit", figures=figures)
     pairs = pairs_of(groups, options)
     positives = int(np.sum(runs[0].positives))
