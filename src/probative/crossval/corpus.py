@@ -273,7 +273,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
             validation = fold["validation"]
             file = path.parent / validation["file"]
             if hashlib.sha256(file.read_bytes()).hexdigest() != validation["sha256"]:
-                raise InputError(f"was changed since then; expected {expected}", file)
+                raise InputError(f"was changed since the split; expected {expected}", file)
     except OSError as error:
         found = f"cannot be read ({error.strerror}); expected {expected}"
         raise InputError(found, error.filename or path) from None
