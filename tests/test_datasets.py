@@ -372,6 +372,7 @@ def test_what_data_sets_refuse(files, capsys, more, words):
     [
         ("datasets = 3", "there are no data sets; expected [datasets.NAME] tables"),
         ("nonsense", "is no TOML"),
+        (f"a = {'[' * 20_000}", "is no TOML (too deep or too large)"),
         ("[data.news]\n", "'data' is unknown"),
         ("names = 3\n[datasets.x]\ngold='a'\n", "names = 3; expected two names"),
         ("[datasets.x]\na='a'\n", "[datasets.x] has no gold"),

@@ -47,3 +47,9 @@ def test_problems_name_the_flags_that_settle_them(run, write):
     assert outcome.status == 1
     assert "(--label-names)" in " ".join(outcome.out.split())
     assert run("check", path, "--label-names", "O,B-PER").status == 0
+
+
+def test_samples_are_asked_for_of_a_file_of_spans(run, write):
+    path = write('{"text": "Ann", "spans": [[0, 3, "PER"]]}\n', "a.jsonl")
+    found = json.loads(run("check", path, "--task", "samples", "-f", "json", "-q").out)
+    assert (found["facts"], found["labels"]) == ({"texts": 1, "spans": 1}, {"PER": 1})

@@ -118,6 +118,22 @@ def test_bad_files_are_named_with_line_and_remedy(refused, tmp_path, content, me
     assert line.startswith(f"{path}{message}"), line
 
 
+@pytest.mark.parametrize("above", ["  \n", "\t\n", ",,,,\n", "\r\n \r\n"])
+def test_blank_lines_above_the_header_are_passed_over(run, tmp_path, above):
+    path = tmp_path / "counts.csv"
+    path.write_text("tp,fp,fn\n1,2,3\n")
+    expected = run("interval", "--counts", path, "-f", "json", "-q")
+    path.write_text(f"{above}tp,fp,fn\n , \n1,2,3\n")
+    assert expected.status == 0
+    assert run("interval", "--counts", path, "-f", "json", "-q").out == expected.out
+
+
+def test_no_flag_is_named_that_the_command_lacks(refused, tmp_path):
+    (tmp_path / "counts.csv").write_text("tp,fp,fn\n# a\n1,2,3\n")
+    line = refused("interval", "--counts", tmp_path / "counts.csv")
+    assert line.endswith(":2: 1 cell; expected 3, as in the header")
+
+
 def test_files_that_cannot_be_read(refused, tmp_path):
     assert refused("interval", "--counts", tmp_path / "no").endswith("there is no such file")
     assert "is a directory" in refused("interval", "--counts", tmp_path)

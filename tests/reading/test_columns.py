@@ -183,7 +183,10 @@ WRONG = {
     "missing column": ("Ann NN VB\nsleeps NN VB\n", ":1: no column holds tags such as O, B-PER"),
     "several tag columns": (
         "x B-X B-Y -\ny O O -\n",
-        ":1: columns 2, 3 all hold tags such as O, B-PER, I-PER in lines like 'x B-X B-Y -'",
+        (
+            ":1: columns 2, 3 all hold tags such as O, B-PER, I-PER in lines like 'x B-X B-Y -'; "
+            "expected the column to be named"
+        ),
     ),
     "unknown tag": (
         "Ann\tB-PER\nsleeps\tQ-PER\nwell\tO\n",

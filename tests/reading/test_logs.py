@@ -234,6 +234,17 @@ def test_other_questions_of_the_same_ids_are_counted(tmp_path):
         pv.compare(log("samples_sums_old.jsonl"), other)
 
 
+def test_samples_with_another_number_of_findings_are_counted(tmp_path):
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, found in zip(paths, (1, 2), strict=True):
+        rows = [{"id": i, "tp": found if i else 1, "fp": 0, "fn": 1} for i in range(3)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError) as caught:
+        pv.compare(*paths)
+    expected = f"sample '1' has tp + fn = 3, but 2 in {paths[0]} (2 samples differ); expected the"
+    assert expected in str(caught.value)
+
+
 def test_logs_of_different_filters_are_refused(tmp_path):
     lines = log("samples_filters_old.jsonl").read_text().splitlines(keepends=True)
     kinds = dict.fromkeys(json.loads(line)["filter"] for line in lines)

@@ -140,7 +140,10 @@ def test_equal_spans_count_once_and_that_is_said(write):
         ("[1]", ":2: '[1]' is not a JSON object"),
         ('{"spans": []}', ":2: the object has no text"),
         ('{"text": "ab", "spans": 3}', ":2: 'spans' holds 3; expected a list of spans"),
-        ('{"text": "ab", "spans": [[0, 3, "A"]]}', ':2: span [0, 3, "A"]; expected'),
+        (
+            '{"text": "ab", "spans": [[0, 3, "A"]]}',
+            ':2: span [0, 3, "A"]; expected [start, end, label] or',
+        ),
         ('{"text": "ab", "spans": [[1, 1, "A"]]}', "0 <= start < end <= 2"),
         ('{"text": "ab", "spans": [[true, 2, "A"]]}', ":2: span [true, 2"),
         ('{"text": "ab", "spans": [{"start": 0}]}', ":2: span {"),

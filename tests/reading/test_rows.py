@@ -54,8 +54,8 @@ def test_numbers_without_names_are_refused(tmp_path):
     with pytest.raises(InputError) as error:
         pv.score(gold, system)
     assert str(error.value) == (
-        f"{gold}:1: the tags under 'ner_tags' are numbers; expected their names "
-        f"(label_names=), or a dataset_info.json beside the file"
+        f"{gold}:1: the tags under 'ner_tags' are numbers; expected their names, from 0 "
+        f"on (label_names=), or a dataset_info.json beside the file"
     )
     assert pv.score(gold, system, label_names=NAMES)[0].counts == EXPECTED
     with pytest.raises(

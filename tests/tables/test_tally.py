@@ -211,6 +211,14 @@ def test_what_cannot_be_counted_is_said_in_one_line(how, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("unit", [None, "doc"])
+def test_a_positive_class_that_no_row_has_is_counted(unit):
+    table = pd.DataFrame({"gold": [0, 0], "pred": [0, 0], "doc": ["a", "b"]})
+    found = pv.tally(table, gold="gold", pred="pred", unit=unit)
+    assert np.sum([found.tp, found.fp, found.fn]) == 0
+    assert np.sum(found.tn) == 2
+
+
 def test_what_is_no_table_or_has_no_rows_is_refused():
     with pytest.raises(InputError, match=r"frame: .*; expected a table of pandas, Polars"):
         pv.tally([1, 2], gold="y", pred="p")

@@ -284,8 +284,8 @@ TRAPS = [
         "refused: words, labels of tokens, or sets?",
         python=lambda: pv.score([["DT", "NN"]], [["DT", "VB"]]),
         python_error="lists of texts such as 'DT' could be words or labels, and all sides differ "
-        "in their characters; expected task='segmentation', task='labels' (of tokens) or "
-        "multilabel=True (sets)",
+        "in their characters; expected task='segmentation' (words), task='labels' (of "
+        "tokens) or multilabel=True (sets)",
         ways='`task="labels"`, `multilabel=True`',
     ),
     Trap(

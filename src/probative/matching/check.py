@@ -180,7 +180,7 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
             raise InputError(message, error.path, error.line) from None
         task = "labels" if kind == "labels" else opened.task
         return FileCheck(source.name, kind, task, {}, {}, (str(error),))
-    if opened.task == "samples":
+    if kind == "log":
         return _log(side)
     if isinstance(side, Tagged):
         side = without_ignored_tokens(side, [])[0]

@@ -161,11 +161,9 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         other = np.flatnonzero(log.tp + log.fn != there)
         if len(other):
             k = int(other[0])
-            raise InputError(
-                f"sample {first.samples[k][:40]!r} has tp + fn = {log.tp[k] + log.fn[k]}, but "
-                f"{there[k]} in {first.name}; expected the same gold",
-                log.name,
-            )
+            here = f"tp + fn = {log.tp[k] + log.fn[k]}, but {there[k]} in {first.name}"
+            problem = f"sample {first.samples[k][:40]!r} has {here} ({len(other)} samples differ)"
+            raise InputError(f"{problem}; expected the same gold", log.name)
     alarms = np.max([log.fp for log in logs], axis=0)
     if int(there.sum() + alarms.sum()) > _MOST_FINDINGS:
         raise InputError(f"more than {_MOST_FINDINGS:,} findings; expected fewer", first.name)
@@ -686,7 +684,8 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
         files: list[Any] = [annotations_of(path, path, options) for path in paths]
         for path, log in zip(paths, files, strict=True):
             if log.task != "samples":
-                raise InputError("is no log of samples, and there is no gold; expected one", path)
+                expected = "expected gold, or logs"
+                raise InputError(f"is no log of samples, and there is no gold; {expected}", path)
             if len(log.logs) > 1:
                 raise InputError("holds the logs of several systems; expected one", path)
             refuse_unused(choices, log, separate=True)

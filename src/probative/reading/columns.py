@@ -234,4 +234,5 @@ def _recognise_tag_column(shape: Layout) -> int:
     several = ", ".join(str(column + 1) for column in sorted(whole))
     which = f"columns {several} all hold" if whole else "no column holds"
     what = f"{which} tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}"
-    raise shape.table.source.error(f"{what}; expected one to be named (tag_column=)", row + 1)
+    expected = "expected the column to be named (tag_column=)"
+    raise shape.table.source.error(f"{what}; {expected}", row + 1)

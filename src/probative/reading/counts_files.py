@@ -124,7 +124,8 @@ def _read_rows(path: Path | str) -> Rows:
 def _delimited_rows(source: Source) -> Rows:
     first = source.data.decode().lstrip().split("\n", 1)[0]
     delimiter = max("\t,;", key=first.count)  # a tie, as with one column, does not matter
-    rows = delimited_rows(source, "CSV or TSV", {"delimiter": delimiter, "strict": True})
+    dialect = {"delimiter": delimiter, "strict": True}
+    rows = delimited_rows(source, "CSV or TSV", dialect, skip_blank=True)
     filled = ((line, cells) for line, cells in rows if any(map(str.strip, cells)))
     line, header = next(filled, (1, []))
     header = [name.strip().lower() for name in header]

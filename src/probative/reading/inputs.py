@@ -213,8 +213,8 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     example = next((text for sentence in first for text in sentence), "")
     why = "are the same lists" if same_text else "differ in their characters"
     problem = f"gold: lists of texts such as {shown(example)} could be words or labels"
-    expected = "expected task='segmentation', task='labels' (of tokens) or multilabel=True (sets)"
-    raise InputError(f"{problem}, and all sides {why}; {expected}")
+    tasks = "task='segmentation' (words), task='labels' (of tokens) or multilabel=True (sets)"
+    raise InputError(f"{problem}, and all sides {why}; expected {tasks}")
 
 
 def _texts_of(side: list[Any], are_lists: bool) -> set[str] | None:

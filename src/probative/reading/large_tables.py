@@ -308,7 +308,8 @@ def _opened(
                 yield database, attached
         except duckdb.InterruptException:
             problem = f"takes more than {most} s"
-            raise attached[0].error(f"{problem}; expected a smaller database") from None
+            expected = "expected a smaller database, or Parquet"
+            raise attached[0].error(f"{problem}; {expected}") from None
         except duckdb.Error as error:
             raise _explain(error, attached, memory_limit) from None
 

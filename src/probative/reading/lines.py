@@ -102,7 +102,8 @@ def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, i
     whole = type(start) is int and type(end) is int  # True and False are none
     if whole and isinstance(label, str) and 0 <= start < end <= length:
         return start, end, label
-    expected = f"expected start, end and label, 0 <= start < end <= {length}"
+    form = "[start, end, label] or an object with start, end and label"
+    expected = f"expected {form}, 0 <= start < end <= {length}"
     raise source.error(f"span {as_json(span)}; {expected}", number)
 
 

@@ -303,8 +303,8 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
     elif tag == _IGNORED_NUMBER:
         return IGNORED
     elif not names:
-        expected = f"expected their names (label_names=), or a {_INFORMATION} beside the file"
-        problem = f"the tags under {column!r} are numbers; {expected}"
+        expected = f"their names, from 0 on (label_names=), or a {_INFORMATION} beside the file"
+        problem = f"the tags under {column!r} are numbers; expected {expected}"
     elif not 0 <= tag < len(names):
         expected = f"0 to {len(names) - 1}, as there are {len(names)} names, or -100"
         problem = f"tag {tag} under {column!r}; expected {expected}"

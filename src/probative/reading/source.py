@@ -105,7 +105,7 @@ class Source:
         try:
             return tomllib.loads(self.data.decode())
         except (ValueError, RecursionError) as error:
-            reason = " ".join(str(error).split()) or _TOO_LARGE
+            reason = " ".join(str(error).split()) if isinstance(error, ValueError) else _TOO_LARGE
             raise self.error(f"is no TOML ({reason:.200}); expected {expected}") from None
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -312,9 +312,11 @@ def delimited_rows(
     *,
     comments: bool = False,
     breaks: dict[int, int] | None = None,
+    skip_blank: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of CSV or TSV with their lines, all as wide as the first, none converted."""
-    # ``breaks`` gets the first line of every run of empty lines, by the row that follows it
+    # ``breaks`` gets the first line of every run of empty lines, by the row that follows it; with
+    # ``skip_blank``, rows of white space above the header are passed over as those below it are
     passed_over = 0  # lines that are comments
 
     def uncommented() -> Iterator[str]:
@@ -332,16 +334,19 @@ def delimited_rows(
     try:
         for cells in reader:
             line = reader.line_num + passed_over
-            if not cells or (width and len(cells) != width and not any(map(str.strip, cells))):
-                empty = empty or line
-                continue
-            if breaks is not None and width and empty:
+            if len(cells) != width or not cells:
+                if not cells or ((width or skip_blank) and not any(map(str.strip, cells))):
+                    empty = empty or line
+                    continue
+                if width:
+                    comment = " (or comments=True, if # starts a comment)"
+                    comment *= breaks is not None and cells[0][:1] == "#"
+                    problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}"
+                    raise source.error(f"{problem}, as in the header{comment}", line)
+                width, empty = len(cells), 0
+            if empty and breaks is not None:
                 breaks[number - 1] = empty
-            empty, width = 0, width or len(cells)
-            if len(cells) != width:
-                comment = " (or comments=True, if # starts a comment)" * (cells[0][:1] == "#")
-                problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}; expected {width}"
-                raise source.error(f"{problem}, as in the header{comment}", line)
+            empty = 0
             yield line, cells
             number += 1
     except csv.Error as error:

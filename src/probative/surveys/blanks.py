@@ -113,7 +113,8 @@ def _kept(opened: Input, column: int | str) -> int:
     asked = opened.options.tag_column
     tagged = isinstance(asked, int) and place == (asked - (asked > 0)) % shape.width
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
-        raise source.error(f"column {column} holds tags, which annotators must not see (keep=)")
+        what = "tags, which annotators must not see"
+        raise source.error(f"column {column} holds {what}; expected others for keep=")
     return place
 
 
@@ -512,7 +513,7 @@ def _find(sides: Sequence[Any], pool: Pool, parts: Ints, design: Design) -> Foun
         draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
         given = f"{counted(sum(sizes), _part(pool))} without tokens, texts or ids"
         number = f"{len(parts):,} were drawn{draws}"
-        raise InputError(f"annotated: {given}, but {number}; expected all, in that order")
+        raise InputError(f"annotated: {given}, but {number}; expected all, in the order drawn")
     return np.split(np.arange(len(parts)), np.cumsum(sizes)[:-1]), []
 
 

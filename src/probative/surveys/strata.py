@@ -464,7 +464,7 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     """Return the places of annotated sentences in the pool, and in their own file."""
     names = names_of_parts(pool.sides[0], side)
     if names is None:
-        raise InputError("pilot: its units are unknown; expected tokens, texts, ids or numbers")
+        raise InputError("pilot: its units are unknown; expected tokens, texts or ids of the pool")
     mine, theirs = names
     order = np.arange(len(mine))
     if drawn is not None:  # of equal texts, prefer those that were drawn

@@ -251,7 +251,9 @@ class Tallied:
         kept = slice(None) if group is None else cells.group == group
         number = cells.number[kept]
         sides = [cells.codes[k][kept] for k in (0, *(1 + system for system in systems))]
-        code = None if label is None else self.labels.index(label)
+        # a class that no row has, such as 1 where all are 0, has no code; -1 is that of no label
+        known = label in self.labels
+        code = None if label is None else self.labels.index(label) if known else -2
 
         def same(i: int, j: int) -> Mask:
             yes = sides[i] >= 0 if code is None else sides[i] == code
