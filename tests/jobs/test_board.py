@@ -146,6 +146,21 @@ def test_a_changed_submission_is_scored_anew_and_a_renamed_one_is_not(place):
     assert len(list((place / "site.cache").rglob("scores-*.json"))) == 3
 
 
+def test_reused_records_keep_their_outcomes(tmp_path):
+    said = [{"id": i, "name": "Ada", "city": "Rome" if i % 2 else None} for i in range(6)]
+    gold = [own | {"city": "rome" if own["city"] else None, "age": 3} for own in said]
+    (tmp_path / "in").mkdir()
+    for path, rows in (("gold", gold), ("in/a", said), ("in/b", [*gold[:3], *said[3:]])):
+        (tmp_path / f"{path}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    how = {"task": "records", "key": "id", "site": tmp_path / "site"}
+    first = pv.board(tmp_path / "gold.jsonl", tmp_path / "in", **how)
+    again = pv.board(tmp_path / "gold.jsonl", tmp_path / "in", **how)
+    assert again.reused == ("a", "b")
+    for old, new in zip(first.ranking.systems, again.ranking.systems, strict=True):
+        assert old.outcomes.near_misses
+        assert new.to_dict() == old.to_dict()
+
+
 def test_another_answer_or_choice_is_another_board(place):
     _build(place)
     assert _build(place, level=0.9).scored == ("ann", "bob", "cat")

@@ -47,7 +47,17 @@ from probative.options import BoardOptions, RankOptions, ReadingKeywords
 from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
 from probative.reporting.rank_report import board_pages
-from probative.results import Board, Interval, LabelScores, Ranking, Submission, SystemScores
+from probative.results import (
+    Board,
+    FieldCounts,
+    Interval,
+    LabelScores,
+    NearMiss,
+    Ranking,
+    RecordOutcomes,
+    Submission,
+    SystemScores,
+)
 from probative.results.scores import with_scores
 from probative.wording.numbers import counted
 
@@ -94,7 +104,8 @@ class Kept:
         if content is None:
             return None
         labels = tuple(LabelScores(own["label"], *_scores_from(own)) for own in content["by_label"])
-        return SystemScores("", *_scores_from(content), labels, content.get("splitting_bias"))
+        bias, outcomes = content.get("splitting_bias"), _outcomes_from(content.get("outcomes"))
+        return SystemScores("", *_scores_from(content), labels, bias, outcomes=outcomes)
 
     def keep_scores(self, key: str, scores: SystemScores) -> None:
         """Store the scores of a submission."""
@@ -143,6 +154,22 @@ def _scores_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]
         for score in content["scores"]
     ]
     return Counts(**content["counts"]), tuple(Interval(**score) for score in scores)
+
+
+def _outcomes_from(content: dict[str, Any] | None) -> RecordOutcomes | None:
+    """Return the outcomes of records that `to_dict` wrote."""
+    if content is None:
+        return None
+    mean = content["mean_f1"]
+    lists: dict[str, Any] = {
+        "fields": tuple(FieldCounts(**{"absent": None, **own}) for own in content["fields"]),
+        "near_misses": tuple(
+            NearMiss(own["path"], own["rule"], own["number"], own["f1"])
+            for own in content["near_misses"]
+        ),
+        "never_in_gold": tuple(content["never_in_gold"]),
+    }
+    return RecordOutcomes(**content | {"mean_f1": nan if mean is None else mean} | lists)
 
 
 # --- Finding submissions: a file that cannot be one gets a reason and stops no other
