@@ -72,6 +72,15 @@ def test_the_last_look_tells_what_the_estimate_tells(drawn):
     assert "Decided: new is better than old on this pool of 600 sentences" in looks.to_markdown()
 
 
+def test_a_page_draws_two_checks_and_not_a_single_point(drawn):
+    folder, _, done = drawn
+    found = pv.watch(folder / "s.design.json", done, every=30)
+    once = replace(found, looks=found.looks[-1:])
+    assert found.looks[-1].has_limits
+    assert len(found._document().pictures) == 1
+    assert once._document().pictures == ()
+
+
 def test_draws_come_one_after_the_other(drawn):
     folder, _, done = drawn
     design = folder / "s.design.json"

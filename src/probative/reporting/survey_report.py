@@ -235,6 +235,7 @@ def watch_document(looks: Looks) -> Document:
     """Build the document of looks: a table, the last verdict, and a figure."""
     last = _last(looks)
     said = f"{upper(last.verdict(looks.a, looks.b or 'B'))}."
+    is_curve = _has_band(looks) and sum(look.has_limits for look in looks.looks) > 1
     return Document(
         title=f"{_what(looks)} at every check",
         payload=payload(
@@ -247,7 +248,7 @@ def watch_document(looks: Looks) -> Document:
         tables=(_table(looks),),
         records=tuple(looks.records()),
         notes=(said, *([f"{upper(last.note)}."] if last.note else []), looks.signature),
-        pictures=(_picture(looks),) if _has_band(looks) else (),
+        pictures=(_picture(looks),) if is_curve else (),
         headline=(Answer(*_state(looks), (said,)),),
     )
 
