@@ -119,9 +119,16 @@ def test_posteriors_add_up_as_normal_ones_do():
     assert mean.interval(0.9) == pytest.approx(exact.interval(0.9), abs=1e-4)
 
 
-def test_the_mean_of_posteriors_is_that_of_their_draws_convolved_finely():
-    cases = ([0, 3, 5, 2, 150, 12, 30, 0], [0, 0, 1, 0, 20, 2, 3, 0], [4, 4, 9, 1, 80, 9, 9, 0])
-    parts = [paired_posterior(pv.PairedCounts(own), "f1") for own in cases]
+@pytest.mark.parametrize(
+    ("metric", "cases"),
+    [
+        ("f1", [[0, 3, 5, 2, 150, 12, 30], [0, 0, 1, 0, 20, 2, 3], [4, 4, 9, 1, 80, 9, 9]]),
+        ("recall", [[0, 0, 0, 0, 100, 8, 9], [0, 0, 0, 0, 40, 6, 7]]),  # equal systems
+        ("recall", [[0, 0, 1, 0, 1, 1, 0], [1000, 1200, 1100, 1230, 50000, 900, 1200]]),
+    ],
+)
+def test_the_mean_of_posteriors_is_that_of_their_draws_convolved_finely(metric, cases):
+    parts = [paired_posterior(pv.PairedCounts(own), metric) for own in cases]
     ends = np.array([own.interval(1 - 1e-7) for own in parts])
     step = float(np.diff(ends).sum()) / 2**15
     masses, middle = np.ones(1), 0.0
@@ -129,9 +136,9 @@ def test_the_mean_of_posteriors_is_that_of_their_draws_convolved_finely():
         edges = low + step * np.arange(math.ceil((high - low) / step) + 1)
         masses = np.convolve(masses, np.diff(own.cdf(edges)))
         middle += low + step / 2
-    place = (middle + step * np.arange(len(masses)) + step / 2) / 3
+    place = (middle + step * np.arange(len(masses)) + step / 2) / len(parts)
     mean = MeanPosterior(parts)
-    for d in (-0.1, -0.02, 0.0, 0.01, 0.05, 0.2):
+    for d in (-0.1, -0.02, -0.001, 0.0, 0.01, 0.05, 0.2):
         expected = np.interp(d, place, np.cumsum(masses / masses.sum()))
         assert mean.cdf(d) == pytest.approx(expected, abs=1e-5)
 

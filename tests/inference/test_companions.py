@@ -121,6 +121,9 @@ def test_bootstrap_refuses_bad_arguments():
         pv.bootstrap_difference(paired * 0.3)
     with pytest.raises(ValueError, match=r"^paired: .*; expected PairedCounts"):
         pv.bootstrap_difference(TABLE)
+    for metric in ("accuracy", "mcc"):
+        with pytest.raises(ValueError, match=f"^metric: {metric} needs tn"):
+            pv.bootstrap_difference(pv.PairedCounts(TABLE[:7]), metric)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

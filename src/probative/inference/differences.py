@@ -34,7 +34,7 @@ from probative.inference.units import (
     kinds_of,
     variance_of_difference,
 )
-from probative.metrics import METRICS, TABLE, Composite, score, span
+from probative.metrics import METRICS, TABLE, Composite, counts_for, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
 from probative.wording.verdict import why_by_unit
@@ -291,7 +291,9 @@ def _sufficient_statistics(
     entry = TABLE[metric]
     if isinstance(entry, Composite):
         kinds, number = kinds_of(paired.grouped())
-        cells = [part for side in (kinds.a, kinds.b) for part in entry.cells(side)]
+        cells = [
+            part for side in (kinds.a, kinds.b) for part in entry.cells(counts_for(metric, side))
+        ]
         kept = number > 0
         return np.stack(cells, axis=-1)[kept], number[kept].astype(np.int64)
     (a, b), number = contributions(paired.grouped(), metric, beta=beta)

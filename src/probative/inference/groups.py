@@ -60,7 +60,9 @@ def heterogeneity(
 
 _LEVEL_OF_GRID = 1 - 1e-6  # of the interval of each posterior that the grid covers
 _GRID_STEPS = 4096  # of all posteriors together: probabilities are accurate to about 5e-6
-_STEPS_PER_TAIL = 8  # a posterior is computed at one step in so many, and interpolated at the rest
+# a posterior is computed at one step in so many, but at this many steps at least, and interpolated
+# at the rest; not near 0, where posteriors of nearly equal systems have a cusp
+_STEPS_PER_TAIL, _FEWEST_TAILS, _TAILS_NEAR_0 = 8, 64, 8
 
 
 def mean_limits(
@@ -113,9 +115,12 @@ class MeanPosterior(Outcomes):
         step = float((ends[:, 1] - ends[:, 0]).sum()) / _GRID_STEPS
         masses = np.ones(1)
         for posterior, (low, high) in zip(self.posteriors, ends, strict=True):
-            apart = step * _STEPS_PER_TAIL
-            edges = low + apart * np.arange(math.ceil((high - low) / apart) + 1)
-            below = _between(np.asarray(posterior.cdf(edges), dtype=np.float64), _STEPS_PER_TAIL)
+            parts = min(_STEPS_PER_TAIL, max(1, int((high - low) / step / _FEWEST_TAILS)))
+            edges = low + step * np.arange(math.ceil((high - low) / step / parts) * parts + 1)
+            below = _between(np.asarray(posterior.cdf(edges[::parts]), dtype=np.float64), parts)
+            if parts > 1:
+                near = np.abs(edges) < step * parts * _TAILS_NEAR_0
+                below[near] = posterior.cdf(edges[near])
             masses = np.convolve(masses, np.maximum(np.diff(below), 0.0))
         total = masses.sum()
         # every mass lies in the middle of its step: n half steps in all
