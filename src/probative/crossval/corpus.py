@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 
 from probative._validation import one_of
 from probative._version import __version__
-from probative.crossval.runner import (
-    MODELS,
-    LabelTask,
-    counts_of_labels,
-    judge_folds,
-)
+from probative.crossval.runner import MODELS, LabelTask, counts_of_labels, judge_folds
 from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
 from probative.errors import InputError, suggestion
 from probative.files import failing_as, write_whole

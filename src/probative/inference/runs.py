@@ -17,14 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from probative._validation import (
-    RNG,
-    Array,
-    one_of,
-    open_probability,
-    positive,
-    random_generator,
-)
+from probative._validation import RNG, Array, one_of, open_probability, positive, random_generator
 from probative.counts import Counts, by_first_appearance, counts_of
 from probative.errors import InputError
 from probative.inference.intervals import interval

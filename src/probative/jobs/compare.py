@@ -555,11 +555,7 @@ _BESIDE = {"f1": ("precision", "recall"), "recall": ("precision", "f1")}
 
 
 def _other_metrics(
-    matched: Matched,
-    metric: str,
-    pairs: Sequence[Pair],
-    choices: Choices,
-    options: CompareOptions,
+    matched: Matched, metric: str, pairs: Sequence[Pair], choices: Choices, options: CompareOptions
 ) -> tuple[BucketDifference, ...]:
     """Return the differences in metrics beside the default one, and in the mean of documents."""
     scores: list[Score] = []

@@ -184,10 +184,7 @@ def plan(
 
 
 def plan_from_files(
-    gold: Input | None,
-    *systems: Systems,
-    names: Sequence[str] | None = None,
-    **how: Any,
+    gold: Input | None, *systems: Systems, names: Sequence[str] | None = None, **how: Any
 ) -> Plan | RunsPlan:
     """Compute a `plan` from the inputs of a comparison, which are the pilot."""
     options = PlanOptions.of(how, beside=("names",))

@@ -25,20 +25,10 @@ from probative._validation import (
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.pooled import PooledScore
-from probative.inference.rank import (
-    ADJUSTMENTS,
-    N_BOOTSTRAP,
-    Leaderboard,
-    leaderboard,
-)
+from probative.inference.rank import ADJUSTMENTS, N_BOOTSTRAP, Leaderboard, leaderboard
 from probative.inference.sampled import most_exchanges
 from probative.jobs.compare import compare_matched
-from probative.jobs.runs import (
-    compare_counts,
-    counts_of_runs,
-    hints_of_runs,
-    scores_of_counts,
-)
+from probative.jobs.runs import compare_counts, counts_of_runs, hints_of_runs, scores_of_counts
 from probative.jobs.score import (
     AVERAGES,
     by_name,

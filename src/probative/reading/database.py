@@ -28,13 +28,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.source import (
-    Source,
-    is_brat_folder,
-    is_record_folder,
-    kind_of,
-    unreadable,
-)
+from probative.reading.source import Source, is_brat_folder, is_record_folder, kind_of, unreadable
 from probative.reading.tables import (
     Cells,
     Wanted,

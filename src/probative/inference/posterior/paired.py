@@ -23,11 +23,7 @@ from probative.inference.posterior.nodes import (
     sobol_nodes,
 )
 from probative.inference.posterior.precision import Side, precision_sides
-from probative.inference.posterior.single import (
-    limits_beyond,
-    plain,
-    posterior,
-)
+from probative.inference.posterior.single import limits_beyond, plain, posterior
 from probative.metrics import METRICS, TABLE, Composite, Metric
 
 if TYPE_CHECKING:
