@@ -716,3 +716,12 @@ def test_the_page_of_a_ranking_says_where_runs_are_compared_in_full():
     page = pv.rank(gold, systems, comparisons=1).to_html()
     assert "compare shows both, pair by pair" in page
     assert "as many pairs as its comparisons say" not in page
+
+
+def test_gold_items_of_labels_are_counted_once_for_all_runs():
+    gold = [["B-PER", "O"], ["O", "B-LOC"]] * 20
+    some, most = gold[:30] + [["O", "O"]] * 10, gold[:36] + [["O", "O"]] * 4
+    page = pv.score(gold, {"A": [some, most, some], "B": [most, some]}).to_markdown()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith(("| LOC", "| PER"))]
+    assert [row[-1].rstrip(" |") for row in rows] == ["20", "20"]
+    assert "A (3 runs): 96 right of 96 returned and 120 in gold." in page

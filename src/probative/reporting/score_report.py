@@ -175,7 +175,10 @@ def ask_for_positive(scores: Scores) -> list[str]:
 
 def _details(scores: Scores) -> tuple[str, ...]:
     """Return how many items are right, and what the intervals allow for."""
-    details = tuple(f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems)
+    runs = {own.system: f" ({counted(len(own.runs), 'run')})" for own in scores.run_scores or ()}
+    details = tuple(
+        f"{s.name}{runs.get(s.name, '')}: {_tally(s.counts, scores.task)}." for s in scores.systems
+    )
     if all(s.design_effect is None for system in scores.systems for s in system.scores):
         return details
     items = "labels" if scores.by == "item" else "items"
@@ -347,7 +350,12 @@ def _labels_of_systems(scores: Scores) -> Table:
     """Build the table of one score of every system by label."""
     metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
     metric = "f1" if "f1" in metrics else metrics[-1]
-    gold = {e.label: amount(e.counts.positives) for s in scores.systems for e in s.by_label}
+    runs = {own.system: len(own.runs) for own in scores.run_scores or ()}  # their counts add up
+    gold = {
+        entry.label: amount(entry.counts.positives / runs.get(system.name, 1))
+        for system in scores.systems
+        for entry in system.by_label
+    }
 
     def of_system(system: SystemScores) -> Column:
         own = {entry.label: scored(entry[metric]) for entry in system.by_label}
