@@ -29,7 +29,7 @@ autodoc_typehints_format = "short"
 # types that the pages name as the source does, not by all that they stand for
 _NAMED = "Array ArrayLike Input Instances Ints Labels NDArray Number RNG Rows Strata StrataLike"
 autodoc_type_aliases = {name: name for name in f"{_NAMED} Systems Words".split()}
-autodoc_type_aliases["validation_Labels"] = "Labels"
+autodoc_type_aliases["UnitLabels"] = "Labels"
 TypeAliasForwardRef.__repr__ = lambda self: self.name  # also in a union
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
 python_use_unqualified_type_names = True

@@ -25,7 +25,7 @@ from probative._validation import (
     shown,
     whole_number,
 )
-from probative._validation import Labels as validation_Labels
+from probative._validation import Labels as UnitLabels
 from probative.errors import InputError
 from probative.inference.curves import (
     Ranked,
@@ -207,7 +207,7 @@ def curve(
     gold: Input,
     scores: Systems | None = None,
     *,
-    units: validation_Labels | None = None,
+    units: UnitLabels | None = None,
     names: Sequence[str] | None = None,
     beta: float = 1.0,
     bins: int = 10,
@@ -273,7 +273,7 @@ def compare_curves(
     a: Systems | None = None,
     b: Input | None = None,
     *,
-    units: validation_Labels | None = None,
+    units: UnitLabels | None = None,
     names: Sequence[str] | None = None,
     beta: float = 1.0,
     bins: int = 10,
