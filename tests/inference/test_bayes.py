@@ -136,6 +136,23 @@ def test_the_interval_holds_its_level(a, b, metric, level):
     assert posterior.sf(found.high) == pytest.approx(tail, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "prior", "level"),
+    [
+        ((1, 244, 1), (870, 314, 0), 0.1, 0.95),
+        ((25, 345, 2), (688, 3016, 0), 1, 0.999),
+        ((1, 84, 7), (0, 91, 429), 1, 0.999),
+    ],
+)
+def test_the_interval_holds_its_level_where_one_tail_is_light(a, b, prior, level):
+    # a normal guess at the limit lies where the probability is too small to have digits
+    of_a, of_b = (pv.posterior(pv.Counts(*own), "recall", prior=prior) for own in (a, b))
+    posterior = IndependentPosterior(of_a, of_b)
+    low, high = posterior.interval(level)
+    assert posterior.cdf(low) == pytest.approx((1 - level) / 2, rel=1e-6)
+    assert posterior.sf(high) == pytest.approx((1 - level) / 2, rel=1e-6)
+
+
 @settings(max_examples=8)
 @given(small, small)
 def test_fbeta_at_one_is_f1(a, b):

@@ -388,7 +388,9 @@ def quantile_search(
         # move of 1e-6 of the span, the error is still below 1e-10 of it
         span = np.minimum(sd[at], 1 - np.abs(d))
         near = np.where(good, 1e-6 * span, 1e-15 * np.maximum(span, np.abs(d)))
-        at = at[(np.abs(quantile[at] - d) > near) & (gap > 0)]
+        # a probability so tiny that it has no digits, beside its density, stops the steps, too
+        settled = (np.abs(quantile[at] - d) <= near) & ~(good & (gap > 0.01))
+        at = at[~settled & (gap > 0)]
         if not len(at):
             break
     return quantile
