@@ -171,12 +171,12 @@ class DifferenceResult(Result):
 class PairDifference(DifferenceResult):
     """Difference of two systems in one metric, B minus A, with its interval."""
 
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float
-    high: float
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
+    metric: str  #: The score.
+    difference: float  #: B minus A.
+    low: float  #: The lower end of the interval of the difference.
+    high: float  #: The upper end of the interval of the difference.
 
     def __str__(self) -> str:
         limits = with_limits(self.difference, self.low, self.high, "+.4f")

@@ -65,14 +65,14 @@ class LabelDifference(DifferenceResult):
     whichever is larger, and `p_adjusted` allows for the number of fields by Holm's method.
     """
 
-    label: str
-    score_a: float
-    score_b: float
-    difference: float
-    low: float
-    high: float
-    pvalue: float | None = None
-    p_adjusted: float | None = None
+    label: str  #: The label, or the path of a field of records.
+    score_a: float  #: The score of A on this label.
+    score_b: float  #: The score of B on this label.
+    difference: float  #: B minus A.
+    low: float  #: The lower end of the interval of the difference.
+    high: float  #: The upper end of the interval of the difference.
+    pvalue: float | None = None  #: For fields of records, the p-value; else None.
+    p_adjusted: float | None = None  #: For fields of records, the adjusted p-value; else None.
 
     def __str__(self) -> str:
         limits = with_limits(self.difference, self.low, self.high, "+.4f")
@@ -83,11 +83,11 @@ class LabelDifference(DifferenceResult):
 class SystemScore(Result):
     """Score of one system with its interval, as one of several."""
 
-    system: str
-    metric: str
-    estimate: float
-    low: float
-    high: float
+    system: str  #: The name of the system.
+    metric: str  #: The score.
+    estimate: float  #: Its value.
+    low: float  #: The lower end of its interval.
+    high: float  #: The upper end of its interval.
 
     def __str__(self) -> str:
         return f"{self.system}: {self.metric} {with_limits(self.estimate, self.low, self.high)}"
@@ -109,12 +109,10 @@ class Bucket(Result):
     only a system does.
     """
 
-    #: The property by which the items were sorted, and the bucket.
-    kind: str
-    bucket: str
-    #: The number of gold items in it, and the number of units that have them.
-    items: int
-    units: int
+    kind: str  #: The property by which the items were sorted.
+    bucket: str  #: The name of the bucket.
+    items: int  #: The number of gold items in it.
+    units: int  #: The number of units that have these.
     scores: tuple[SystemScore, ...]  #: A `SystemScore` for each system.
     #: A `BucketDifference` for each pair that is compared. Their intervals are not adjusted for
     #: their number.
@@ -281,25 +279,22 @@ class Comparison(PairDifference):
 class Example:
     """Sentence on which two systems differ."""
 
-    #: The systems.
-    a: str
-    b: str
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
     sentence: int  #: Its number, from 1.
-    #: Its tokens (or characters), in a long sentence those around the first difference, and the
-    #: text between them.
+    #: Its tokens (or characters), in a long sentence those around the first difference.
     words: tuple[str, ...]
-    separator: str
-    #: The spans of gold and of the systems that overlap these words, as (start, end, label) counted
-    #: from the first of them.
+    separator: str  #: The text between two of these words.
+    #: The spans of gold that overlap these words, as (start, end, label) counted from the first of
+    #: them.
     gold: tuple[tuple[int, int, str], ...]
-    spans_a: tuple[tuple[int, int, str], ...]
-    spans_b: tuple[tuple[int, int, str], ...]
-    #: The number of extra and missing spans of each system.
-    errors_a: int
-    errors_b: int
-    #: The F1 of each system on this sentence alone; 1 if nothing is there and nothing is returned.
+    spans_a: tuple[tuple[int, int, str], ...]  #: The spans of A, in the same form.
+    spans_b: tuple[tuple[int, int, str], ...]  #: The spans of B, in the same form.
+    errors_a: int  #: The number of extra and missing spans of A.
+    errors_b: int  #: The number of extra and missing spans of B.
+    #: The F1 of A on this sentence alone; 1 if nothing is there and nothing is returned.
     f1_a: float
-    f1_b: float
+    f1_b: float  #: The F1 of B on this sentence alone, with the same rule.
 
     @property
     def better(self) -> str:
@@ -311,15 +306,13 @@ class Example:
 class LabelExample:
     """Text on which one of two systems is right."""
 
-    #: The systems.
-    a: str
-    b: str
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
     item: int  #: Its number, from 1.
     text: str  #: The text, or the beginning of a long one.
-    #: The gold label, and those of the systems.
-    gold: str
-    label_a: str
-    label_b: str
+    gold: str  #: The gold label.
+    label_a: str  #: The label from A.
+    label_b: str  #: The label from B.
 
     @property
     def better(self) -> str:
@@ -580,9 +573,8 @@ class Group(Result):
     """Scores of systems in one group, and comparisons of them there."""
 
     group: str  #: Its name, from the column of groups; ``(missing)`` for rows without a value.
-    #: The number of its rows (sentences, for tags), and the number of units that have them.
-    rows: int
-    units: int
+    rows: int  #: The number of its rows (sentences, for tags).
+    units: int  #: The number of units that have these rows.
     systems: tuple[SystemScores, ...]  #: The counts and the scores of every system.
     #: If systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows for the
     #: number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
@@ -609,9 +601,9 @@ class Heterogeneity(Result):
     """Test whether differences vary over groups by more than chance."""
 
     #: Cochran's Q, the sum of squared distances of the differences from their weighted mean, in
-    #: standard errors; and the number of groups that have one, less one.
+    #: standard errors.
     q: float
-    degrees_of_freedom: int
+    degrees_of_freedom: int  #: The number of groups with a known standard error, less one.
     #: The p-value of the hypothesis that the difference is the same in all of them, by Welch's
     #: approximation, which allows for standard errors from few units.
     pvalue: float
@@ -625,34 +617,30 @@ class GroupWeight(Result):
     The overall score of a system is the sum of its scores times their weights.
     """
 
-    group: str
-    score_a: float
-    weight_a: float
-    score_b: float
-    weight_b: float
+    group: str  #: The name of the group.
+    score_a: float  #: The score of A in this group.
+    weight_a: float  #: The weight of this score in the overall score of A.
+    score_b: float  #: The score of B in this group.
+    weight_b: float  #: The weight of this score in the overall score of B.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupSummary(Result):
     """Summary of all groups for one pair."""
 
-    #: The pair, the score, and the column of the groups.
-    a: str
-    b: str
-    metric: str
-    column: str
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
+    metric: str  #: The score.
+    column: str  #: The column of the groups.
     difference: float  #: B minus A over all groups together.
-    #: The number of groups, the number in which the pair was tested, and the number of tests that
-    #: the p-values are adjusted for, with those of other pairs.
-    groups: int
-    tested: int
+    groups: int  #: The number of groups.
+    tested: int  #: The number of groups in which the pair was tested.
+    #: The number of tests that the p-values are adjusted for, with those of other pairs.
     tests: int
-    #: The groups in which B is decided better, and worse, by Holm-adjusted p-values.
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-    #: The number of groups with a difference above 0, and below, decided or not.
-    ahead: int
-    behind: int
+    better: tuple[str, ...]  #: The groups in which B is decided better, by Holm-adjusted p-values.
+    worse: tuple[str, ...]  #: The groups in which B is decided worse, in the same way.
+    ahead: int  #: The number of groups with a difference above 0, decided or not.
+    behind: int  #: The number of groups with a difference below 0, decided or not.
     #: Whether the differences vary by more than chance; None if that is unknown.
     heterogeneity: Heterogeneity | None = None
     #: Warnings about the overall difference are ``mixed`` (B is decided better in some groups and
@@ -734,8 +722,9 @@ class GateVerdict(Result):
     group: str | None = None
     doubt: float | None = None
     warning: str | None = None
+    #: Whether it passes although a difference, asked in both directions, is not established.
     one_sided_only: bool = field(default=False, repr=False)
-    scale: Any = field(default=None, repr=False)  # the result on whose scale numbers are printed
+    scale: Any = field(default=None, repr=False)  #: The result on whose scale numbers are printed.
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes by name, and the margin in points."""

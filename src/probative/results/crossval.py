@@ -31,19 +31,16 @@ if TYPE_CHECKING:
 class SplitBalance(Result):
     """Balance of the halves of a block-regularised split, compared with random splits."""
 
-    #: The repetitions, and the number of instances of every block.
-    m: int
-    block_sizes: tuple[int, ...]
+    m: int  #: The number of repetitions.
+    block_sizes: tuple[int, ...]  #: The number of instances of every block.
     size_difference: int  #: The largest difference between the sizes of two halves.
-    #: What was balanced (classes, labels, tokens), and how often each occurs.
-    strata: tuple[str, ...]
-    totals: Array
+    strata: tuple[str, ...]  #: What was balanced (classes, labels, tokens).
+    totals: Array  #: How often each of the strata occurs.
     #: For every stratum, the largest relative deviation of a half from half of the total.
     deviation: Array
     chi_square: Array  #: For every stratum, the chi-square statistic of its counts in the blocks.
-    #: The means of both over twenty random splits.
-    random_deviation: Array
-    random_chi_square: Array
+    random_deviation: Array  #: The mean of `deviation` over twenty random splits.
+    random_chi_square: Array  #: The mean of `chi_square` over these splits.
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -71,12 +68,10 @@ class SplitBalance(Result):
 class FoldCounts(Result):
     """Counts of a model on one fold."""
 
-    #: The number of the fold, from 1, and the name of the model.
-    fold: int
-    model: str
-    #: The number of instances it was trained on and judged on.
-    train: int
-    validation: int
+    fold: int  #: The number of the fold, from 1.
+    model: str  #: The name of the model.
+    train: int  #: The number of instances it was trained on.
+    validation: int  #: The number of instances it was judged on.
     counts: Counts  #: Its counts on the validation half.
     seconds: float | None = None  #: The time of training and prediction, if they happened here.
 
@@ -277,7 +272,8 @@ class BayesTest(SignedResult):
     fold_design_effect: Number | None = None
     degrees_of_freedom: float | None = None
     note: str | None = None
-    limits: tuple[Number, Number] | None = field(default=None, repr=False)  # if they were sampled
+    #: The ends of the interval of the difference, if they were sampled; else None.
+    limits: tuple[Number, Number] | None = field(default=None, repr=False)
 
     @cached_property
     def _interval(self) -> tuple[Number, Number]:

@@ -44,14 +44,12 @@ class Band(Result):
     #: If "pointwise", each holds at a threshold that was chosen beforehand; if "simultaneous", all
     #: hold together, so also at one that was chosen after seeing the curve.
     kind: str
-    #: The method and the level of the intervals.
-    method: str
-    level: float
-    #: One per threshold.
-    precision_low: Array
-    precision_high: Array
-    recall_low: Array
-    recall_high: Array
+    method: str  #: The method of the intervals.
+    level: float  #: The level of the intervals.
+    precision_low: Array  #: The lower ends for precision, one per threshold.
+    precision_high: Array  #: The upper ends for precision, one per threshold.
+    recall_low: Array  #: The lower ends for recall, one per threshold.
+    recall_high: Array  #: The upper ends for recall, one per threshold.
     note: str | None = None  #: A caveat, or None.
 
     def at_recall(self, recall: Any) -> tuple[Array, Array]:
@@ -78,28 +76,24 @@ class Band(Result):
 class BestThreshold(Result):
     """Threshold with the highest F-beta, and its expected score on other data."""
 
-    #: The score by which it was chosen.
-    metric: str
-    beta: float
+    metric: str  #: The score by which it was chosen.
+    beta: float  #: The weight of recall in that score.
     #: The smallest value that counts as "yes" when the score is highest on these data.
     threshold: float
-    #: The interval of the best threshold; minus infinity (null in JSON) if taking everything for
-    #: "yes" may be best.
+    #: The lower end of the interval of the best threshold; minus infinity (null in JSON) if taking
+    #: everything for "yes" may be best.
     threshold_low: float
-    threshold_high: float
-    #: The expected score of this threshold on other data, with its interval; both allow for the
-    #: choice on the same data.
+    threshold_high: float  #: The upper end of the interval of the best threshold.
+    #: The expected score of this threshold on other data; it allows for the choice on these data.
     estimate: float
-    low: float
-    high: float
-    #: The score on these data, with an interval that ignores the choice.
-    apparent: float
-    apparent_low: float
-    apparent_high: float
+    low: float  #: The lower end of its interval, which allows for that choice, too.
+    high: float  #: The upper end of that interval.
+    apparent: float  #: The score on these data.
+    apparent_low: float  #: The lower end of its interval, which ignores the choice.
+    apparent_high: float  #: The upper end of its interval, which ignores the choice.
     optimism: float  #: The bias of the score on these data.
-    #: Those on these data.
-    precision: float
-    recall: float
+    precision: float  #: The precision on these data.
+    recall: float  #: The recall on these data.
     level: float  #: The level of the intervals.
     note: str | None = None  #: A caveat, or None.
 
@@ -115,17 +109,14 @@ class BestThreshold(Result):
 class CalibrationBin(Result):
     """Items of similar probability, and the share of positives among them."""
 
-    #: The smallest and the largest probability in it.
-    low_edge: float
-    high_edge: float
-    #: The number of items, and of positive ones.
-    items: int
-    positives: int
+    low_edge: float  #: The smallest probability in it.
+    high_edge: float  #: The largest probability in it.
+    items: int  #: The number of items.
+    positives: int  #: The number of positive items.
     mean: float  #: The mean of the probabilities.
-    #: The share of positives, with its interval.
-    share: float
-    low: float
-    high: float
+    share: float  #: The share of positives.
+    low: float  #: The lower end of the interval of the share.
+    high: float  #: The upper end of the interval of the share.
     #: The ratio of the variance of the share to that of independent items; None without units.
     design_effect: float | None = None
 
@@ -145,19 +136,19 @@ class Calibration(Result):
     #: Chance alone makes it larger than 0.
     ece: float
     ece_by_chance: float  #: Its mean if every probability were right.
-    #: The error without the part due to chance, with its interval.
-    ece_debiased: float
-    ece_low: float
-    ece_high: float
+    ece_debiased: float  #: The error without the part due to chance.
+    ece_low: float  #: The lower end of the interval of that error.
+    ece_high: float  #: The upper end of the interval of that error.
     #: An unbiased estimate of the mean squared gap, about 0 and possibly below, if every
     #: probability is right.
     squared_error: float
     brier: float  #: The mean squared difference of probabilities and outcomes.
-    #: The parts of the Brier score, by the best monotone recalibration; it is the first, less the
-    #: second, plus the third.
+    #: The part of the Brier score that the best monotone recalibration removes. The score is this
+    #: part, less `discrimination`, plus `uncertainty`.
     miscalibration: float
+    #: What recalibrated probabilities gain over the share of positives alone.
     discrimination: float
-    uncertainty: float
+    uncertainty: float  #: The Brier score of the share of positives alone.
     level: float  #: The level of the intervals.
     note: str | None = None  #: A caveat, or None.
 
@@ -376,12 +367,11 @@ class BestCut(Result):
     """Cut at which a score is highest."""
 
     metric: str  #: The score.
-    #: The smallest λ of the sweep's steps at which it is highest, and its value.
-    share: float
-    score: float
-    #: The same over every possible λ, with one step per position.
+    share: float  #: The smallest λ of the sweep's steps at which it is highest.
+    score: float  #: The score at this λ.
+    #: The smallest of all possible λ (one step per position) at which it is highest.
     finest_share: float
-    finest_score: float
+    finest_score: float  #: The score at that λ.
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; the share is called lambda there."""

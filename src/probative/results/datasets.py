@@ -28,16 +28,14 @@ class Dataset(Result):
     """Comparison of a pair of systems on one data set."""
 
     dataset: str  #: Its name.
-    #: The number of units (sentences, documents, items), and their name.
-    units: int
-    unit: str
+    units: int  #: The number of units (sentences, documents, items).
+    unit: str  #: The name of the units.
     comparison: Comparison  #: The result of `probative.compare` on this data set alone.
-    #: The one-sided p-values of "B is better" and of "B is worse", of the same test.
-    p_better: float
-    p_worse: float
-    #: These, adjusted for the number of data sets by Holm's method.
+    p_better: float  #: The one-sided p-value of "B is better".
+    p_worse: float  #: The one-sided p-value of "B is worse", of the same test.
+    #: `p_better`, adjusted for the number of data sets by Holm's method.
     p_holm_better: float = 1.0
-    p_holm_worse: float = 1.0
+    p_holm_worse: float = 1.0  #: `p_worse`, adjusted in the same way.
     #: Messages on what was recognised, repaired or left out.
     notes: tuple[str, ...] = field(default=(), repr=False)
 
@@ -51,19 +49,16 @@ class Dataset(Result):
 class MeanDifference(DifferenceResult):
     """Mean difference over the data sets, all with the same weight."""
 
-    #: B minus A with its interval, from the sum of the variances.
-    difference: float
-    low: float
-    high: float
-    level: float
-    #: Posterior probabilities of the mean difference.
-    p_a_better: float
-    p_equivalent: float
-    p_b_better: float
-    rope: float
-    #: The mean scores.
-    score_a: float
-    score_b: float
+    difference: float  #: B minus A.
+    low: float  #: The lower end of its interval, from the sum of the variances.
+    high: float  #: The upper end of its interval, from the sum of the variances.
+    level: float  #: The level of the interval.
+    p_a_better: float  #: The posterior probability that A is better by more than `rope`.
+    p_equivalent: float  #: The posterior probability that neither is.
+    p_b_better: float  #: The posterior probability that B is better by more than `rope`.
+    rope: float  #: Half the width of the region of practical equivalence.
+    score_a: float  #: The mean score of A.
+    score_b: float  #: The mean score of B.
     posterior: DifferencePosterior  #: The posterior, with `cdf`, `sf`, `pdf` and `interval`.
 
     def __str__(self) -> str:
@@ -76,13 +71,11 @@ class DatasetCount(Result):
     """Number of data sets on which a system is better, with the confidence of the level."""
 
     system: str  #: The system that is better.
-    #: Lower bounds of the number, for any dependence between the data sets, and if they are
-    #: independent.
-    bonferroni: int
-    fisher: int
-    #: The partial-conjunction p-values of "on at least u", for u = 1, 2, …
+    bonferroni: int  #: A lower bound of the number, for any dependence between the data sets.
+    fisher: int  #: A lower bound of the number if the data sets are independent.
+    #: The partial-conjunction p-values of "on at least u", for u = 1, 2, … and any dependence.
     p_bonferroni: tuple[float, ...]
-    p_fisher: tuple[float, ...]
+    p_fisher: tuple[float, ...]  #: These p-values if the data sets are independent.
     datasets: tuple[str, ...]  #: The data sets that Holm's method identifies.
 
 

@@ -19,17 +19,14 @@ SKETCH = 64  # places by which a changed test set is recognised
 class Fingerprints:
     """Fingerprints that identify a test set, and outputs on it."""
 
-    #: The fingerprint of the content of gold, that without the names of labels, and the name of its
-    #: file.
-    answer: str
-    unnamed: str
-    name: str
-    #: The number of units, and their name.
-    units: int
-    unit: str
-    #: The kind of places of gold, "words" of spans, "texts" of labelled items, else their "order";
-    #: and some places, by which the test set is recognised after a change.
+    answer: str  #: The fingerprint of the content of gold.
+    unnamed: str  #: The fingerprint of it without the names of labels.
+    name: str  #: The name of the file of gold.
+    units: int  #: The number of units.
+    unit: str  #: The name of the units.
+    #: The kind of places of gold, "words" of spans, "texts" of labelled items, else their "order".
     sketched: str
+    #: Fingerprints of some places, by which the test set is recognised after a change.
     sketch: tuple[str, ...]
     #: The fingerprints of the outputs of the baseline and of a challenger together with gold, by
     #: the challenger's name.
@@ -41,22 +38,20 @@ class GateUse(Result):
     """Use of a test set by one gate."""
 
     test_set: str  #: The fingerprint of gold.
-    #: The number of this look at the test set, and the number of candidates that passed before.
-    look: int
-    passes: int
-    candidates: str  #: "adaptive" or "independent".
+    look: int  #: The number of this look at the test set.
+    passes: int  #: The number of candidates that passed before.
+    candidates: str  #: How candidates are chosen, "adaptive" or "independent".
     threshold: float  #: The largest 1 - P with which the gate passes.
     #: Whether the confidence is guaranteed over all looks; it is not once scores were shown to the
     #: developers of the candidates.
     promised: bool
     shown: int  #: The number of earlier looks at which scores were shown.
     #: The number of looks left before a gate needs twice the difference that the first look needed,
-    #: if none passes; and whether it needs that already.
+    #: if none passes.
     looks_left: int
-    worn_out: bool
-    #: The size of the test set.
-    units: int
-    unit: str
+    worn_out: bool  #: Whether a gate needs twice that difference already.
+    units: int  #: The number of units of the test set.
+    unit: str  #: The name of the units.
     new: bool = False  #: Whether this test set was new to the ledger.
     #: When the same question was asked before, if it was; then this is not a new look.
     repeated: str | None = None
@@ -105,34 +100,28 @@ class TestSetUse(Result):
     __test__ = False  # pytest must not collect it
 
     time: str  #: When, in UTC.
-    #: The fingerprint of the test set, the name of gold then, its size.
-    test_set: str
-    answer: str
-    units: int
-    unit: str
-    #: The systems, and the fingerprint of their outputs together with gold.
-    a: str
-    b: str
-    outputs: str
-    #: The question of the gate, and how it was computed.
-    metric: str
-    kind: str
-    margin: float
-    confidence: float
-    choices: str
-    #: How candidates are chosen, the number of the look, and the largest 1 - P that passes.
-    candidates: str
-    look: int
-    threshold: float
-    #: The verdict, and whether more than that was shown.
-    passed: bool
-    scores_shown: bool
+    test_set: str  #: The fingerprint of the test set.
+    answer: str  #: The name of gold then.
+    units: int  #: The number of its units.
+    unit: str  #: The name of the units.
+    a: str  #: The baseline.
+    b: str  #: The challenger.
+    outputs: str  #: The fingerprint of the outputs of both together with gold.
+    metric: str  #: The score that the gate compared.
+    kind: str  #: The kind of the gate, such as "require-better".
+    margin: float  #: The margin of the gate.
+    confidence: float  #: The confidence of the gate.
+    choices: str  #: How the comparison was computed.
+    candidates: str  #: How candidates are chosen, "adaptive" or "independent".
+    look: int  #: The number of the look.
+    threshold: float  #: The largest 1 - P that passes.
+    passed: bool  #: Whether the challenger passed.
+    scores_shown: bool  #: Whether more than the verdict was shown.
     repeated: bool  #: Whether the same was asked before; then it is not a new look.
-    #: The content of gold, as in `Fingerprints`.
-    content: str
-    unnamed: str
-    sketched: str
-    sketch: tuple[str, ...] = field(default=())
+    content: str  #: The fingerprint of the content of gold.
+    unnamed: str  #: As in `Fingerprints`.
+    sketched: str  #: As in `Fingerprints`.
+    sketch: tuple[str, ...] = field(default=())  #: As in `Fingerprints`.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,29 +130,22 @@ class TestSet(Result):
 
     __test__ = False
 
-    #: The fingerprint of gold, the name of its file, and its size.
-    test_set: str
-    answer: str
-    units: int
-    unit: str
+    test_set: str  #: The fingerprint of gold.
+    answer: str  #: The name of its file.
+    units: int  #: The number of its units.
+    unit: str  #: The name of the units.
     candidates: str  #: How candidates are chosen, "adaptive" or "independent".
-    #: The number of uses, of new looks among them, of passes, and of uses after which scores were
-    #: shown.
-    uses: int
-    looks: int
-    passes: int
-    shown: int
-    #: The first and the last use.
-    first: str
-    last: str
-    #: The confidence of the last gate; and the largest 1 - P with which the next one passes at that
-    #: confidence.
-    confidence: float
-    threshold: float
+    uses: int  #: The number of uses.
+    looks: int  #: The number of new looks among the uses.
+    passes: int  #: The number of looks that passed.
+    shown: int  #: The number of uses after which scores were shown.
+    first: str  #: When it was used first, in UTC.
+    last: str  #: When it was used last, in UTC.
+    confidence: float  #: The confidence of the last gate.
+    threshold: float  #: The largest 1 - P with which the next one passes at that confidence.
     promised: bool  #: Whether the confidence is guaranteed for the next one.
-    #: As in `GateUse`, for the next look.
-    looks_left: int
-    worn_out: bool
+    looks_left: int  #: As in `GateUse`, for the next look.
+    worn_out: bool  #: As in `GateUse`, for the next look.
 
     @property
     def state(self) -> str:

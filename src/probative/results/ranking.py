@@ -25,19 +25,17 @@ class RankedSystem(Result):
 
     name: str  #: The system.
     metric: str  #: The score that is ranked, such as ``f1``, ``macro_f1``.
-    #: Its score and the ends of its own interval, at the level of the ranking. They are about this
-    #: system alone: overlapping intervals do not show whether two systems differ, the pairs do. An
-    #: undefined score is NaN with the interval from 0 to 1.
-    estimate: float
+    estimate: float  #: Its score; an undefined one is NaN with the interval from 0 to 1.
+    #: The lower end of its own interval, at the level of the ranking. It is about this system
+    #: alone: overlapping intervals do not show whether two systems differ, the pairs do.
     low: float
-    high: float
-    #: Its rank set, from one more than the number of systems decided better than it, to the number
-    #: of systems less those decided worse. The sets of all systems hold at once with the level's
-    #: confidence.
+    high: float  #: The upper end of its own interval.
+    #: The best rank of its rank set, one more than the number of systems decided better than it.
+    #: The sets of all systems hold at once with the level's confidence.
     rank_low: int
-    rank_high: int
-    #: From 1. A tier begins at the first system, from the top, that is decided worse than every
-    #: system of the tiers above.
+    rank_high: int  #: The worst rank of its set, the number of systems less those decided worse.
+    #: Its tier, from 1. A tier begins at the first system, from the top, that is decided worse than
+    #: every system of the tiers above.
     tier: int
     #: Tie letters; two systems share a letter if and only if their pair is not decided. After ``Z``
     #: they continue with ``a'``.
@@ -64,10 +62,9 @@ class RankedPair(PairDifference):
     level's confidence; an undefined score has the difference NaN between -1 and 1.
     """
 
-    #: The p-value of the two-sided randomisation test of this pair; Student's by unit; and the
-    #: larger of the two, adjusted for all pairs. NaN if a score is undefined, the second also if no
-    #: unit changes the difference.
+    #: The p-value of the two-sided randomisation test of this pair; NaN if a score is undefined.
     pvalue: float
+    #: The larger of `pvalue` and `p_unit`, adjusted for all pairs; NaN if a score is undefined.
     p_adjusted: float
     #: Whether the adjusted p-value is at most 1 - level, so that B is better than A. Never True if
     #: there is no evidence (one unit, an undefined score, no gold items).
@@ -76,6 +73,7 @@ class RankedPair(PairDifference):
     #: The probability that B is the better one on units like these, from the same draws as
     #: `RankedSystem.p_best`; a draw in which they tie counts half. NaN if there is no evidence.
     p_b_better: float = nan
+    #: Student's p-value by unit; NaN if a score is undefined or no unit changes the difference.
     p_unit: float = nan
 
     def __str__(self) -> str:
@@ -172,11 +170,10 @@ class Submission(Result):
     #: Why it was refused. It reveals nothing about gold but its numbers of sentences and tokens (or
     #: items), unless the board shows gold.
     error: str | None = None
-    #: Its description from ``meta.toml``, the name of the team, links, a day; None if not given.
-    team: str | None = None
-    paper: str | None = None
-    code: str | None = None
-    date: str | None = None
+    team: str | None = None  #: The name of its team in ``meta.toml``; None if not given.
+    paper: str | None = None  #: A link to its paper there; None if not given.
+    code: str | None = None  #: A link to its code there; None if not given.
+    date: str | None = None  #: Its day there; None if not given.
     #: What is wrong with its description; None if nothing is.
     remarks: tuple[str, ...] | None = None
 

@@ -14,16 +14,13 @@ class FieldCounts(Result):
     """Numbers of fields of one path; weights are not counted."""
 
     path: str  #: The path.
-    #: Gold fields, and those that the system has, too.
-    in_gold: int
-    right: int
-    #: Fields with another value in the output, gold fields without one, and output without gold.
-    other_value: int
-    missing: int
-    invented: int
-    #: Leaves of gold, and of the output, where the other has another JSON type.
-    lost_type: int
-    other_type: int
+    in_gold: int  #: The number of fields in gold.
+    right: int  #: Gold fields that the system has, too.
+    other_value: int  #: Fields with another value in the output.
+    missing: int  #: Gold fields that the output does not have.
+    invented: int  #: Fields of the output that gold does not have.
+    lost_type: int  #: Leaves of gold where the output has another JSON type.
+    other_type: int  #: Leaves of the output where gold has another JSON type.
     absent: int | None  #: Documents in which neither gold nor the system has it; None within lists.
 
     @property
@@ -37,9 +34,8 @@ class FieldCounts(Result):
 class NearMiss(Result):
     """Wrong values of a path that one more rule would accept."""
 
-    #: The path and the rule as text.
-    path: str
-    rule: str
+    path: str  #: The path.
+    rule: str  #: The rule as text.
     number: int  #: The number of wrong values that it would accept.
     #: F1 of the system if these were right; at least that, as rows may be aligned better.
     f1: float
@@ -63,13 +59,11 @@ class PathSummary(Result):
 
     path: str  #: The path.
     types: tuple[str, ...]  #: The JSON types of its values, the most frequent first.
-    #: The number of documents that have it, and of its values.
-    documents: int
-    values: int
+    documents: int  #: The number of documents that have it.
+    values: int  #: The number of its values.
     examples: tuple[Any, ...]  #: Its first distinct values.
-    #: With a schema, True if it is required there, and an option that may suit it.
-    required: bool | None = None
-    rule: str | None = None
+    required: bool | None = None  #: With a schema, whether it is required there; else None.
+    rule: str | None = None  #: With a schema, an option that may suit it; else None.
 
 
 @dataclass(frozen=True)
@@ -80,43 +74,40 @@ class FieldExample:
     or an empty text if it is the other system's; `why_a` and `why_b` why the value is not equal.
     """
 
-    path: str
-    place: str
-    gold: str | None
-    said_a: str | None
-    said_b: str | None
-    kind_a: str
-    kind_b: str
-    why_a: str = ""
-    why_b: str = ""
+    path: str  #: The path of the field.
+    place: str  #: The place of this field in its document.
+    gold: str | None  #: The value in gold.
+    said_a: str | None  #: The value in the output of A.
+    said_b: str | None  #: The value in the output of B.
+    kind_a: str  #: What became of it in the output of A.
+    kind_b: str  #: What became of it in the output of B.
+    why_a: str = ""  #: Why the value of A is not equal to gold.
+    why_b: str = ""  #: Why the value of B is not equal to gold.
 
 
 @dataclass(frozen=True)
 class RecordExample:
     """A document in which a system errs: its name, the errors of both, and its fields."""
 
-    a: str
-    b: str
-    document: str
-    errors_a: int
-    errors_b: int
-    fields: tuple[FieldExample, ...]
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
+    document: str  #: The name of the document, or its number from 1.
+    errors_a: int  #: The number of errors of A in it.
+    errors_b: int  #: The number of errors of B in it.
+    fields: tuple[FieldExample, ...]  #: The first of its fields, those of gold before others.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FieldChange(Result):
     """Gold fields of one path that only one of two systems has right."""
 
-    #: The systems, and the path.
-    a: str
-    b: str
-    path: str
-    #: The number of fields that only B has right, and that only A has right.
-    fixed: int
-    broken: int
-    #: Some of the documents.
-    fixed_in: tuple[str, ...]
-    broken_in: tuple[str, ...]
+    a: str  #: The first system, A.
+    b: str  #: The second system, B.
+    path: str  #: The path.
+    fixed: int  #: The number of fields that only B has right.
+    broken: int  #: The number of fields that only A has right.
+    fixed_in: tuple[str, ...]  #: Some documents with fields that only B has right.
+    broken_in: tuple[str, ...]  #: Some documents with fields that only A has right.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,17 +115,16 @@ class RecordOutcomes(Result):
     """Outcomes of the outputs of one system and of their fields."""
 
     documents: int  #: The number of documents.
-    #: Outputs that are no JSON objects, that are missing, and that were read after a repair.
-    malformed: int
-    missing: int
-    repaired: int
+    malformed: int  #: Outputs that are no JSON objects.
+    missing: int  #: Outputs that are missing.
+    repaired: int  #: Outputs that were read after a repair.
     strict: int  #: Documents without any error.
     mean_f1: float = nan  #: The mean of the F1 of single documents; NaN if none has a field.
     #: A `FieldCounts` for each path, those with most errors first.
     fields: tuple[FieldCounts, ...] = ()
-    #: The number of wrong values with a gold value that they could stand for, and a `NearMiss` for
-    #: each rule that would accept some of them.
+    #: The number of wrong values with a gold value that they could stand for.
     wrong_values: int = 0
+    #: A `NearMiss` for each rule that would accept some of them.
     near_misses: tuple[NearMiss, ...] = ()
     #: Paths that gold never has, but the system has in over half of the documents.
     never_in_gold: tuple[str, ...] = ()

@@ -19,18 +19,16 @@ class VarianceParts(Result):
     """Parts of the variance of a mean difference."""
 
     units: float  #: The part due to the choice of units, common to all runs.
-    #: The part due to the choice of runs of either system; for paired runs both together in
-    #: `runs_a`.
+    #: The part due to the choice of runs of A; for paired runs, of both systems together.
     runs_a: float
-    runs_b: float
+    runs_b: float  #: The part due to the choice of runs of B; 0 for paired runs.
     interaction: float  #: The part due to effects of single runs on single units.
-    #: The number of units and runs to which the parts belong.
-    n_units: int
-    n_runs_a: int
-    n_runs_b: int
-    #: The two parts of the interaction; for paired runs both together in `interaction_a`.
+    n_units: int  #: The number of units to which the parts belong.
+    n_runs_a: int  #: The number of runs of A.
+    n_runs_b: int  #: The number of runs of B.
+    #: The part of the interaction that is due to A; for paired runs all of it.
     interaction_a: float
-    interaction_b: float
+    interaction_b: float  #: The part of the interaction that is due to B; 0 for paired runs.
     paired_runs: bool = False  #: Whether run i of A and run i of B belong together.
 
     @property
@@ -53,14 +51,12 @@ class VarianceParts(Result):
 class RunScoreTests(Result):
     """Tests of the scores of runs alone, on this test set."""
 
-    #: The share of all assignments of runs to systems whose means lie at least as far apart; the
-    #: number of assignments, and whether all were counted rather than sampled.
+    #: The share of all assignments of runs to systems whose means lie at least as far apart.
     permutation_pvalue: float
-    assignments: int
-    exact: bool
-    #: "mann-whitney", or "wilcoxon" for paired runs; as SciPy computes it, two-sided.
-    rank_test: str
-    rank_pvalue: float
+    assignments: int  #: The number of all assignments.
+    exact: bool  #: Whether all of them were counted rather than sampled.
+    rank_test: str  #: "mann-whitney", or "wilcoxon" for paired runs.
+    rank_pvalue: float  #: Its two-sided p-value, as SciPy computes it.
     #: The share of pairs of runs in which that of B scores higher; a tie counts half.
     p_run_better: float
     #: The almost stochastic order of B over A, at `level`; below 0.5, B is almost stochastically
@@ -74,18 +70,15 @@ class RunScoreTests(Result):
 class RepeatedScore(Result):
     """Score of a model that answered each sample several times."""
 
-    #: The score, and the level and method of its interval.
-    metric: str
-    level: float
-    #: The score, to which each sample contributes the mean of its answers, and the ends of its
-    #: interval for new samples and new answers.
+    metric: str  #: The score.
+    level: float  #: The level of the interval.
+    #: The value of the score, to which each sample contributes the mean of its answers.
     estimate: float
-    low: float
-    high: float
-    method: str
-    #: The number of samples and of answers.
-    samples: int
-    answers: int
+    low: float  #: The lower end of its interval for new samples and new answers.
+    high: float  #: The upper end of its interval for new samples and new answers.
+    method: str  #: The method of the interval.
+    samples: int  #: The number of samples.
+    answers: int  #: The number of answers.
     repeats: float  #: The harmonic mean of the number of answers to a sample.
     #: The number of answers that carry as much information as one independent answer.
     design_effect: float
@@ -136,42 +129,63 @@ class RunsSurface(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsPlan(SignedResult):
-    """Predicted precision and power of other numbers of runs and units, for procedures."""
+    """Predicted precision and power of other numbers of runs and units, for procedures.
 
-    #: The score, and the level of the interval.
+    Attributes
+    ----------
+    metric, level
+        The score, and the level of the interval.
+    difference, power
+        The true difference to be shown, and the required probability of showing it.
+    runs, units
+        The numbers of runs of either system and of units that were tried.
+    half_widths, powers
+        Half the width of the interval, and the probability of showing the difference: a row for
+        each number of runs, in it a number for each number of units.
+    units_needed
+        The smallest number of units with that power, for each number of runs; None if no number
+        has it, because seeds alone vary too much.
+    n_runs_a, n_runs_b, observed_units, paired_runs
+        The pilot.
+    half_width
+        Half the width of an interval like the pilot's.
+    half_width_with_another_run
+        Half the width with one more run of either system.
+    units_instead
+        The number of units with the effect of one more run of either; None if no number has it.
+    shares
+        The share of the variance of the pilot that comes from units, runs and both together.
+    by, notes, signature
+        The name of the units, messages on what was recognised in files, and every choice.
+    surface
+        Half-widths and powers on a finer grid, for figures.
+    task, range
+        For graded scores: "scores", and the range of possible scores.
+    note
+        A caveat, or None.
+    """
+
     metric: str
     level: float
-    #: The true difference to be shown, and the required probability of showing it.
     difference: float
     power: float
-    #: The numbers of runs of either system and of units that were tried.
     runs: tuple[int, ...]
     units: tuple[int, ...]
-    #: Half the width of the interval, and the probability of showing the difference, a row for each
-    #: number of runs, in it a number for each number of units.
     half_widths: tuple[tuple[float, ...], ...]
     powers: tuple[tuple[float, ...], ...]
-    #: The smallest number of units with that power, for each number of runs; None if no number has
-    #: it, because seeds alone vary too much.
     units_needed: tuple[int | None, ...]
-    #: The pilot.
     n_runs_a: int
     n_runs_b: int
     observed_units: int
-    half_width: float  #: Half the width of an interval like the pilot's.
-    half_width_with_another_run: float  #: Half the width with one more run of either system.
-    #: The number of units with the effect of one more run of either; None if no number has it.
+    half_width: float
+    half_width_with_another_run: float
     units_instead: int | None
-    #: The share of the variance of the pilot that comes from units, runs and both together.
     shares: dict[str, float]
     paired_runs: bool = False
-    note: str | None = None  #: A caveat, or None.
-    #: The name of the units, messages on what was recognised in files, and every choice.
+    note: str | None = None
     by: str = field(default="unit", repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
-    #: Half-widths and powers on a finer grid, for figures.
     surface: RunsSurface | None = field(default=None, repr=False)
-    #: For graded scores, "scores", and the range of possible scores.
     task: str | None = field(default=None, repr=False)
     range: tuple[float, float] | None = None
 

@@ -104,18 +104,14 @@ class SystemScores(ScoresByMetric):
 class RunScores(Result):
     """Scores of the runs of one system."""
 
-    #: The system, and the score.
-    system: str
-    metric: str
-    #: The mean over the runs and their standard deviation, which is NaN for one run.
-    mean: float
-    spread: float
-    #: The lowest and the highest score of a run.
-    worst: float
-    best: float
-    #: The names of the runs, and their scores.
-    runs: tuple[str, ...]
-    scores: tuple[float, ...]
+    system: str  #: The system.
+    metric: str  #: The score.
+    mean: float  #: The mean over the runs.
+    spread: float  #: The standard deviation over the runs; NaN for one run.
+    worst: float  #: The lowest score of a run.
+    best: float  #: The highest score of a run.
+    runs: tuple[str, ...]  #: The names of the runs.
+    scores: tuple[float, ...]  #: The scores of the runs.
     #: In scorings, the runs as repeated answers of one model, with the shares of the variance that
     #: come from samples and from answers.
     repeated: RepeatedScore | None = None
@@ -329,9 +325,8 @@ class FileCheck(Result):
 class PairAgreement(ScoresByMetric):
     """Agreement of two annotators."""
 
-    #: The annotators.
-    a: str
-    b: str
+    a: str  #: The first annotator.
+    b: str  #: The second annotator.
     #: The number of items that both have labelled; for spans, the number that either of them has.
     items: int
     #: For labels the ``agreement`` (the share of items that have the same label) and ``kappa``; for
@@ -423,25 +418,19 @@ class Agreement(SignedResult):
 class Ceiling(DifferenceResult):
     """Comparison of a system with a second annotation, both scored against gold."""
 
-    #: The names of both.
-    system: str
-    second: str
-    #: The score, and its values for both.
-    metric: str
-    score: float
-    second_score: float
-    #: The interval of the second annotation's score.
-    second_low: float
-    second_high: float
-    #: The system minus the second annotation, with its interval.
-    difference: float
-    low: float
-    high: float
-    #: The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
-    #: was exchanged.
-    pvalue: float
-    test: str
-    by: str
+    system: str  #: The name of the system.
+    second: str  #: The name of the second annotation.
+    metric: str  #: The score.
+    score: float  #: The score of the system.
+    second_score: float  #: The score of the second annotation.
+    second_low: float  #: The lower end of the interval of the second annotation's score.
+    second_high: float  #: The upper end of that interval.
+    difference: float  #: The system minus the second annotation.
+    low: float  #: The lower end of the interval of the difference.
+    high: float  #: The upper end of the interval of the difference.
+    pvalue: float  #: The p-value of the two-sided randomisation test.
+    test: str  #: Whether the test was exact or sampled.
+    by: str  #: What was exchanged in the test.
     level: float = 0.95  #: The level of the intervals.
     #: The rule by which a span is right, such as ``partial``; None if it must be equal.
     match: str | None = None

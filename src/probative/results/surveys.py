@@ -26,9 +26,8 @@ class SampledStratum(Result):
 
     name: str  #: The common property of the units.
     size: int  #: The number of such units in the pool.
-    #: The number in the sample, and the number that the last draw added.
-    drawn: int
-    new: int
+    drawn: int  #: The number of such units in the sample.
+    new: int  #: The number of these that the last draw added.
     spread: float  #: The assumed standard deviation between them, in items.
     share: float  #: Their share of the sum over all strata of size times spread.
     #: The basis of their number; "all" of them are drawn; the "least" that a stratum gets; or their
@@ -110,18 +109,17 @@ class EstimatedScore(SystemScore):
     """Score of one system in a pool."""
 
     level: float = 0.95  #: The level of the interval.
-    #: The standard error of the estimate, and its degrees of freedom; from the strata, even if the
-    #: interval is made in another way (rare items).
+    #: The standard error of the estimate; from the strata, even if the interval is made in another
+    #: way (rare items).
     standard_error: float | None = None
-    degrees_of_freedom: float | None = None
+    degrees_of_freedom: float | None = None  #: The degrees of freedom of `standard_error`.
     #: The variance, over that of the same number of units drawn by simple random sampling.
     design_effect: float | None = None
     #: The effective sample size, the number of units of a simple random sample that would be
     #: expected to give the same precision.
     worth: float | None = None
-    #: The change of the estimate by a judge, and the ratio of the standard errors with and without
-    #: it; None without a judge.
-    judge_moved: float | None = None
+    judge_moved: float | None = None  #: The change of the estimate by a judge; None without one.
+    #: The ratio of the standard errors with and without a judge; None without one.
     judge_width: float | None = None
     note: str | None = None  #: A caveat, or None.
 
@@ -131,15 +129,14 @@ class EstimatedDifference(Comparison):
     """Difference of two systems in a pool: a `Comparison` with its effective sample size.
 
     Interval, p-value and probabilities all come from one Student's distribution of the difference
-    about its estimate.
+    about its estimate. The fields of every `Comparison` are described there.
     """
 
     #: The effective sample size, the number of units of a simple random sample that would be
     #: expected to give the same precision.
     worth: float | None = None
-    #: The change of the estimate by a judge, and the ratio of the standard errors with and without
-    #: it; None without a judge.
-    judge_moved: float | None = None
+    judge_moved: float | None = None  #: The change of the estimate by a judge; None without one.
+    #: The ratio of the standard errors with and without a judge; None without one.
     judge_width: float | None = None
 
 
@@ -148,13 +145,10 @@ class EstimatedStratum(Result):
     """Stratum: units that were drawn with the same probability."""
 
     name: str  #: The common property of the units.
-    #: The number of such units in the pool, and the number that are labelled.
-    size: int
-    labelled: int
-    #: The mean number of gold items in a labelled unit, and the mean number of these that each
-    #: system has found.
-    items: float
-    right: dict[str, float]
+    size: int  #: The number of such units in the pool.
+    labelled: int  #: The number of these that are labelled.
+    items: float  #: The mean number of gold items in a labelled unit.
+    right: dict[str, float]  #: The mean number of these items that each system has found.
     #: The share of the variance of the goal of the sample that comes from this stratum.
     share: float
 
