@@ -210,17 +210,17 @@ class Counts:
 
     @property
     def predicted(self) -> Number:
-        """Return the number of items that the system returned: tp + fp."""
+        """Return the number of items that the system returned, tp + fp."""
         return self.tp + self.fp
 
     @property
     def positives(self) -> Number:
-        """Return the number of gold items: tp + fn."""
+        """Return the number of gold items, tp + fn."""
         return self.tp + self.fn
 
     @property
     def nu(self) -> Number:
-        """Return the number of items that matter to F1: tp + fp + fn."""
+        """Return the number of items that matter to F1, tp + fp + fn."""
         return self.tp + self.fp + self.fn
 
     def sum(self, axis: int | None = None) -> Self:
@@ -499,7 +499,7 @@ class PairedCounts:
 
     @property
     def a(self) -> Counts:
-        """Return the baseline's counts: one table, or one per unit, with equal units repeated."""
+        """Return the baseline's counts, one table, or one per unit, with equal units repeated."""
         return self._system(_CASES_A)
 
     @property
@@ -697,7 +697,7 @@ class LabelCounts:
 
     @cached_property
     def by_label(self) -> Counts:
-        """Return one table per label: the sums over the units."""
+        """Return one table per label, the sums over the units."""
         return self.counts._map(self.sum_by_label)
 
     @cached_property

@@ -240,7 +240,7 @@ class Comparison(PairDifference):
 
     @property
     def p_decision(self) -> float:
-        """Return the p-value that decides about this pair: the larger of `pvalue` and `p_unit`."""
+        """Return the p-value that decides about this pair, the larger of `pvalue` and `p_unit`."""
         return float(decision_pvalue(self.pvalue, self.p_unit))
 
     def to_dict(self) -> dict[str, Any]:
@@ -461,6 +461,8 @@ class RandomizationTest(SignedResult):
         A caveat about this test, or None.
     null
         The distribution of the difference under the null hypothesis, if it was asked for.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str
@@ -508,6 +510,8 @@ class Difference(SignedResult):
         units; the interval already allows for it.
     note
         A caveat about this interval, or None.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str

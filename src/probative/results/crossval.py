@@ -124,6 +124,8 @@ class ModelComparison(SignedResult):
         The balance of the halves.
     scores
         For every metric, the posteriors of the two models' scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     a: str
@@ -149,7 +151,7 @@ class ModelComparison(SignedResult):
 
     @property
     def paired_tests(self) -> tuple[BayesTest, ...]:
-        """Return the published tests: the paired posterior, without training variance."""
+        """Return the published tests, with the paired posterior, without training variance."""
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
 
     @property
@@ -248,6 +250,8 @@ class BayesTest(SignedResult):
         A caveat, or None.
 
     For many tables the numbers are arrays, and the intervals have a row of two per table.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str

@@ -186,6 +186,8 @@ class Curve(SignedResult):
     judged
         The functions that compute the bands, areas, best threshold and calibration by name, when
         they are first asked for.
+    signature
+        A short reproducible description of every choice.
     """
 
     name: str
@@ -322,6 +324,8 @@ class CurveComparison(SignedResult):
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
+    signature
+        A short reproducible description of every choice.
     """
 
     curves: tuple[Curve, ...]
@@ -407,6 +411,8 @@ class SegmentationSweep(ScoresByMetric, SignedResult):
         The number of inner positions and of sentences.
     level
         The level of the intervals.
+    signature
+        A short reproducible description of every choice.
     """
 
     shares: Array

@@ -104,6 +104,8 @@ class DatasetComparisons(SignedResult):
         Messages on what was recognised, repaired or left out, with the name of the data set.
     task, range
         For graded scores: "scores", and the range of possible scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     a: str

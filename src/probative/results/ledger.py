@@ -173,6 +173,8 @@ class Ledger(SignedResult):
         All uses, in the order of the file.
     notes
         Problems of the file.
+    signature
+        A short reproducible description of every choice.
     """
 
     path: str

@@ -36,6 +36,8 @@ class Plan(SignedResult):
         The baseline and the challenger of the pilot, if it came from inputs.
     task, range
         For graded scores: "scores", and the range of possible scores.
+    signature
+        A short reproducible description of every choice.
     """
 
     metric: str

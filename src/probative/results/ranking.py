@@ -197,6 +197,8 @@ class Board(SignedResult):
     title, about, date
         The heading of the site, its introduction in Markdown, and the day that it shows; None if
         there is none.
+    signature
+        A short reproducible description of every choice.
     """
 
     site: str

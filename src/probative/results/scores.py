@@ -181,6 +181,8 @@ class Scores(SignedResult):
         Messages on what was recognised, repaired or left out.
     match
         The rule by which a span is right, such as ``partial``; None if it must be equal.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -377,6 +379,8 @@ class Agreement(SignedResult):
         The level of the intervals.
     notes
         Messages on what was recognised, repaired or left out.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str

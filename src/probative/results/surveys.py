@@ -70,6 +70,8 @@ class Sampled(SignedResult):
         Messages on what was recognised or left out.
     design
         The `Design`.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -189,6 +191,8 @@ class Estimate(SignedResult):
         The level of the intervals.
     match
         The rule by which a span is right, such as ``partial``; None if it must be equal.
+    signature
+        A short reproducible description of every choice.
     """
 
     task: str
@@ -272,6 +276,8 @@ class Look(SignedResult):
         The number of units of the pool, if these are a sample of one; else None.
     note
         A caveat, or None.
+    signature
+        A short reproducible description of every choice.
     """
 
     look: int
@@ -352,6 +358,8 @@ class Looks(SignedResult):
         The names of the systems; b is None with one system.
     notes
         Messages on what was recognised or left out.
+    signature
+        A short reproducible description of every choice.
     """
 
     looks: tuple[Look, ...]

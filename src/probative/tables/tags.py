@@ -92,7 +92,7 @@ class TagCounter:
 
     @property
     def statistics(self) -> list[str]:
-        """Return the columns of numbers: rows, positives, returned and correct."""
+        """Return the columns of numbers, which are rows, positives, returned and correct."""
         return statistics_of(len(self.systems))
 
     def __call__(self, part: Any) -> Any:
