@@ -233,13 +233,16 @@ def test_looks_show_themselves():
     test = pv.sequential("f1", planned=100)
     with pytest.raises(pv.InputError, match="no checks yet"):
         test.looks.to_html()
-    test.update(pv.PairedCounts([[0, 0, 1, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1]], [30, 20]))
+    batch = pv.PairedCounts([[0, 0, 1, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1]], [30, 20])
+    test.update(batch)
+    assert "<svg" not in test.looks.to_html()  # one check makes no curve
+    test.update(batch)
     looks = test.looks
     assert "no" in looks.to_markdown()
     assert "<svg" in looks.to_html()
     assert looks.plot().get_xlabel() == "units labelled"
-    assert looks.to_frame().shape[0] == 1
-    assert looks.to_metrics()["f1_units"] == 50
+    assert looks.to_frame().shape[0] == 2
+    assert looks.to_metrics()["f1_units"] == 100
     assert "|planned:100" in looks.signature
 
 
