@@ -293,6 +293,17 @@ def test_what_the_test_would_refuse_is_refused_before_training(option, value):
         compare_models(Untrainable(), Untrainable(2), sentences, spans, **how)
 
 
+def test_repetitions_may_be_an_integer_of_numpy():
+    sentences, spans = tweets(40)
+    found = [
+        compare_models(Lexicon(), Lexicon(2), sentences, spans, m=m, rng=1)
+        for m in (2, np.int64(2))
+    ]
+    assert found[0].to_dict()["tests"] == found[1].to_dict()["tests"]
+    assert type(found[1].m) is int
+    assert pv.BlockRegularizedCV(m=np.int64(2), random_state=0).balance(sentences).m == 2
+
+
 def labelled():
     from sklearn.datasets import make_classification
 

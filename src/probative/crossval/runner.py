@@ -399,6 +399,7 @@ def compare_models(
                 found = f"{parameter}: {type(model).__name__} has no {method}"
                 raise InputError(f"{found}; expected an object with fit and predict")
     check_jobs(n_jobs)
+    m = BlockRegularizedCV(m).get_n_splits() // 2  # an int, also of NumPy's
     test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
     test_options |= {"beta": beta, "weight": weight}
     task = task_for(X, y, positive)

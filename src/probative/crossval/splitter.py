@@ -395,24 +395,25 @@ class BlockRegularizedCV:
         blocks
             The result of the method `blocks`, if it is known already.
         """
+        m = _repetitions(self.m)
         strata, group = self._data(X, y, groups)
         block = self.blocks(X, y, groups) if blocks is None else blocks
         rng = _generator(self.random_state)
-        sizes = np.bincount(block, minlength=number_of_blocks(self.m))
-        deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), self.m)
+        sizes = np.bincount(block, minlength=number_of_blocks(m))
+        deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
         # instances, or whole groups, are dealt to blocks at random, with the same block sizes
         dealt = block if group is None else np.arange(int(group.max()) + 1) % (int(block.max()) + 1)
         by_chance = []
         for _ in range(_RANDOM_SPLITS if strata.names else 0):
             drawn = rng.permutation(dealt)
             drawn = drawn if group is None else drawn[group]
-            by_chance.append(_imbalance(strata.by_group(drawn, len(sizes)), self.m))
+            by_chance.append(_imbalance(strata.by_group(drawn, len(sizes)), m))
         random_deviation, random_chi_square = (
             np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
         )
-        halves = first_halves(self.m) @ sizes
+        halves = first_halves(m) @ sizes
         return SplitBalance(
-            m=self.m,
+            m=m,
             block_sizes=tuple(sizes.tolist()),
             size_difference=int(np.abs(2 * halves - sizes.sum()).max()),
             strata=strata.names,
