@@ -98,15 +98,16 @@ def test_one_interval_loads_only_what_it_needs():
 
 def test_a_command_leaves_numpy_as_it_was():
     code = (
-        "import sys; from probative.cli import main; "
+        "import sys, numpy as np; shown, listed = [*np.__all__], dir(np); "
+        "from probative.cli import main; "
         "main(['interval', '--tp', '77', '--fp', '44', '--fn', '10', '-q']); "
         "assert 'numpy.testing' not in sys.modules; "
-        "import numpy as np; assert {'f2py', 'testing'} <= set(np.__all__) & set(dir(np)); "
-        "np.testing.assert_equal(1, 1); print(np.f2py.get_include(), file=sys.stderr); "
-        "from numpy import *; testing.assert_equal(1, 1); import scipy.stats"
+        "assert np.__all__ == shown and set(listed) <= set(dir(np)); "
+        "np.testing.assert_equal(1, 1); "
+        "from numpy import *; import scipy.stats; print('as it was', file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "f2py" in done.stderr
+    assert "as it was" in done.stderr
 
 
 def test_commands_in_several_threads_leave_numpy_as_it_was():
