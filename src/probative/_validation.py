@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from probative.errors import ONE_POINT, InputError, suggestion
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 # The largest count: up to here every whole number is exactly a float.
 MOST = 2**53
@@ -184,11 +184,11 @@ def random_generator(rng: Any, parameter: str = "rng") -> np.random.Generator:
         raise InputError(f"{found} or a numpy.random.Generator") from None
 
 
-def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
+def accepts_seed(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Let a function take its `rng` as `seed`, too, which is its name on the command line."""
 
     @wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> T:
+    def call(*given: _P.args, **named: _P.kwargs) -> _T:
         if "seed" in named:
             if "rng" in named:
                 raise InputError("seed: another name of rng; expected one of the two")

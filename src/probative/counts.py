@@ -499,7 +499,7 @@ class PairedCounts:
 
     @property
     def a(self) -> Counts:
-        """Return the baseline's counts, one table, or one per unit, with equal units repeated."""
+        """Return the baseline's counts, as one table or one per unit, with equal units repeated."""
         return self._system(_CASES_A)
 
     @property
