@@ -16,7 +16,6 @@ from probative.inference.agreement import MISSING, Ratings, alpha_interval, doub
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
 from probative.jobs.score import by_name, facts_of_reading, match_of, share_of, unit_of
-from probative.labels import is_missing, items_of
 from probative.matching.items import Items, union
 from probative.matching.labels import match_labels, only_in_a_system
 from probative.matching.matched import Matched, match_inputs
@@ -25,11 +24,11 @@ from probative.matching.segmentation import match_words
 from probative.matching.spans import match_rule, match_spans
 from probative.options import AgreementOptions, ReadingKeywords
 from probative.reading.annotations import Labels, Segmented, Spans
-from probative.reading.inputs import is_path
+from probative.reading.inputs import is_frame, is_path
 from probative.results import Agreement, Interval, PairAgreement
 
 _ALWAYS_0 = "one annotator uses only one label, so kappa is always 0"
-_NO_LABEL = "no label here"  # replaces None and NaN while labels are read
+_NO_LABEL = "no label here"  # stands for None, NaN and blank cells
 
 
 def agreement(
@@ -91,7 +90,6 @@ def agreement(
     checked = {"level": open_probability("level", level)}
     options = AgreementOptions.of_call(locals() | checked, beside=("names",))
     given, names = by_name([first, *others], names)
-    given = [_marked(own) for own in given]
     if len(given) == 1 and not options.columns:
         raise InputError("others: one annotation; expected at least two, or columns of a table")
     answer, *rest = given
@@ -99,13 +97,14 @@ def agreement(
         head, *columns = options.columns
         options = replace(options, gold_column=head, columns=tuple(columns))
         names = names or [str(head), *map(str, columns)]
+    are_tables = any(is_path(own) or is_frame(own) for own in given)
     matched = match_inputs(
         answer,
         rest,
         names=None if names is None else names[1:],
         find_positive=False,
         same_labels=False,  # with few items each, people may use different labels
-        blank=_NO_LABEL if options.missing == "" else None,
+        blank=_NO_LABEL if options.missing == "" or not are_tables else None,
         reading=options,
     )
     if matched.runs or matched.task == "samples":
@@ -130,23 +129,6 @@ def agreement(
         notes=tuple(note for note in matched.notes if note not in only_in_one),
         signature=options.signature("agreement", *facts_of_reading(matched, options), f"by-{unit}"),
     )
-
-
-def _marked(data: Any) -> Any:
-    """Replace missing values in lists, arrays and columns of labels; return other data as it is."""
-    if isinstance(data, (list, tuple, np.ndarray)):
-        is_column = np.ndim(data[0] if len(data) else 0) == 0
-    else:
-        is_column = hasattr(data, "to_list")  # pandas and Polars
-    values = items_of("others", data) if is_column else []
-    if isinstance(values, np.ndarray) or {str}.issuperset(map(type, values)):
-        return data
-    try:
-        distinct = dict.fromkeys(values)
-    except TypeError:  # what is not hashable is refused where it is read
-        return data
-    absent = {v for v in distinct if not isinstance(v, (str, bytes)) and is_missing(v)}
-    return [_NO_LABEL if v in absent else v for v in values] if absent else data
 
 
 def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 UNION = "union"
 _LABELS_IN_A_NOTE = 5
+_FEW_SIDES = 8  # with more, sorting is faster than comparing every side with every other
 _LABELS_SEARCHED = 10_000  # for the likely meaning of a misspelt one
 
 
@@ -76,13 +77,17 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     labels, codes = union([side.names for side in everyone])
     item = np.arange(len(gold), dtype=np.int32)
     sides = [
-        (side.item if isinstance(side, LabelSets) else item, code[side.codes])
+        (
+            side.item if isinstance(side, LabelSets) else item,
+            side.codes if side.names == labels else code[side.codes],
+        )
         for side, code in zip(everyone, codes, strict=True)
     ]
     if labels[:1] == (NOTHING,):  # a side without a row for an item has no label there
         labels = labels[1:]
         sides = [(own[code > 0], code[code > 0] - 1) for own, code in sides]
-    find = _collect_single if all(own is item for own, _ in sides) else collect
+    single = len(sides) <= _FEW_SIDES and all(own is item for own, _ in sides)
+    find = _collect_single if single else collect
     items = find(sides, labels, len(gold))
     repeats = None if isinstance(gold, LabelSets) else gold.repeats
     times = None if repeats is None else repeats.times
@@ -106,24 +111,30 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
 def _collect_single(
     sides: Sequence[tuple[NDArray[Any], ...]], labels: tuple[str, ...], n_items: int
 ) -> Items:
-    """Do what `collect` does for one label per item, and sort only items whose sides differ."""
-    item, gold = sides[0]
-    same = np.ones(n_items, dtype=bool)
-    for _, code in sides[1:]:
-        same &= code == gold
-    rest = np.flatnonzero(~same)
-    others = collect([(item[rest], code[rest]) for _, code in sides], labels, n_items)
-    number = np.bincount(others.unit, minlength=n_items).astype(np.int32)
-    number += same
-    alone = (np.cumsum(number, dtype=np.int32) - number)[same]  # places of items with one label
-    unit = np.repeat(item, number)
-    differ = np.ones(len(unit), dtype=bool)
-    differ[alone] = False
-    label = np.empty(len(unit), dtype=np.int32)
-    label[alone], label[differ] = gold[same], others.label
-    answer, says = ~differ, np.tile(~differ, (len(sides) - 1, 1))
-    answer[differ], says[:, differ] = others.answer, others.says
-    return Items(unit, label, labels, answer, says, n_items)
+    """Do what `collect` does for one label per item of few sides, without sorting."""
+    item, codes = sides[0][0], [code for _, code in sides]
+    # a side adds an item where its label is none of the sides before it
+    adds = [np.ones(n_items, dtype=bool)]
+    for k, own in enumerate(codes[1:], start=1):
+        fresh = own != codes[0]
+        for other in codes[1:k]:
+            fresh &= own != other
+        adds.append(fresh)
+    number = np.ones(n_items, dtype=np.int8)
+    for fresh in adds[1:]:
+        number += fresh
+    first = np.cumsum(number, dtype=np.int32)
+    size = int(first[-1]) if n_items else 0
+    first -= number  # the place of the item's smallest label
+    unit, label = np.empty((2, size), dtype=np.int32)
+    has = np.zeros((len(sides), size), dtype=bool)
+    for k, own in enumerate(codes):
+        place = first.copy()
+        for other, fresh in zip(codes, adds, strict=True):
+            if other is not own:
+                place += fresh & (other < own)
+        unit[place], label[place], has[k, place] = item, own, True
+    return Items(unit, label, labels, has[0], has[1:], n_items)
 
 
 # --- Renaming labels: by a mapping, or by ignoring case

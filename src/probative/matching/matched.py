@@ -317,7 +317,7 @@ def match_inputs(
     """Read gold and the outputs of systems (none if `gold` holds both), and match them."""
     # `find_positive`: look for a class that counts as "yes" in labels of two classes; `all_there`:
     # these are all systems, so that a mapped label must occur; `same_labels`: refuse a system that
-    # shares no label with gold; `blank`: the label of blank table cells, None refuses them
+    # shares no label with gold; `blank`: the label of missing values, None refuses them
     choices = check_reading(ReadingOptions.of(keywords) if reading is None else reading)
     columns = choices.columns
     names = None if names is None else names_of("names", names)

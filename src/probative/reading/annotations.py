@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import factorise_each, factorise_labels, labels_of, named, refuse_continuous
+from probative.labels import (
+    factorise_each,
+    factorise_labels,
+    is_missing,
+    labels_of,
+    named,
+    refuse_continuous,
+)
 from probative.labels import items_of as values_of
 
 if TYPE_CHECKING:
@@ -568,7 +575,9 @@ def spans_from_sets(
     return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes=notes)
 
 
-def labels_from_array(name: str, values: Any, *, continuous: bool = True) -> Labels:
+def labels_from_array(
+    name: str, values: Any, *, continuous: bool = True, blank: str | None = None
+) -> Labels:
     """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
 
     def error(text: str) -> InputError:
@@ -578,6 +587,9 @@ def labels_from_array(name: str, values: Any, *, continuous: bool = True) -> Lab
     if not len(items):
         raise error("is empty; expected one label per item")
     codes, distinct = factorise_labels(items, error)
+    if blank is not None:  # the empty text is no label in any case
+        absent = [not isinstance(v, (str, bytes)) and is_missing(v) for v in distinct]
+        distinct = [blank if a else v for a, v in zip(absent, distinct, strict=True)]
     if not continuous:
         refuse_continuous(distinct, error, len(items))
     return Labels(name, *named(codes, distinct, error))

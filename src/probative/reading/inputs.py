@@ -118,7 +118,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """Read one label per item; refuse tags without sentences unless task='labels' is given."""
-    labels = labels_from_array(name, values, continuous=options.predicted)
+    continuous, blank = options.predicted, options.blank
+    labels = labels_from_array(name, values, continuous=continuous, blank=blank)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         problem = f"{name}: could be tags without sentences or labels ({reason})"
@@ -234,9 +235,10 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
-    if not all(issubclass(kind, str) for kind in set(map(type, gold))):
+    distinct = _texts_of([gold], are_lists=True)  # of large data, mostly few labels
+    if distinct is None:
         return
-    spaced = any(" " in text.strip() for text in set(gold))  # of large data, mostly few labels
+    spaced = any(" " in text.strip() for text in distinct)
     if not spaced or gold in others or not all(isinstance(t, str) for o in others for t in o):
         return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
 from itertools import chain
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -194,9 +195,10 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
     """Refuse files mixed with data; annotations that were already read fit both."""
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
-        paths = any(issubclass(kind, Path) for kind in set(map(type, outputs)))
-        file = next(one for one in outputs if isinstance(one, Path)) if paths else None
-        file = system if is_path(system) else file
+        file = system if is_path(system) else None
+        if not isinstance(outputs[0], (str, Real)):  # labels may be very many; wrong ones are named
+            paths = any(issubclass(kind, Path) for kind in set(map(type, outputs)))
+            file = next(one for one in outputs if isinstance(one, Path)) if paths else file
         if file is not None and not is_path(gold):
             what = "is a file, but gold is data"
             raise InputError(f"{what}; expected all of them as files, or all as data", file)
@@ -226,9 +228,9 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     keyed = isinstance(gold, Mapping) and all(is_keyed(gold, one) for one in system)
     if keyed or all(map(_is_whole, system)):
         return Runs(system)
-    if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
-        if not is_path(gold):
-            return None
+    if isinstance(system[0], str) and not is_path(gold):
+        return None
+    if is_path(gold) and all(map(is_path, system)):
         for path in system:
             if str(path) != "-" and not os.path.exists(path):  # noqa: PTH110
                 expected = "expected files, one per run, or data for all of them"
