@@ -48,13 +48,18 @@ def clopper_pearson(x: Any, n: Any, tail: float) -> tuple[Any, Any]:
     return np.where(x == 0, 0.0, low), np.where(x == n, 1.0, high)
 
 
-def wilson(x: Any, n: Any, z: Any) -> tuple[Any, Any]:
+def wilson(x: Any, n: Any, z: Any, *, of_f1: bool = False) -> tuple[Any, Any]:
     """Invert the score test: roots of (1+k)p² - (2p̂+k)p + p̂² = 0 with k = z²/n."""
+    # `of_f1`: return the limits of F1 where x of n is the share of Jaccard's score
     misses, share = n - x, x / n
     root = z * np.sqrt(share * misses + 0.25 * z * z) + 0.5 * z * z  # times n
     # The product of the roots is p̂²/(1+k): dividing by the large root gives the small one without
     # cancellation, and the same for 1-p; p̂ = 0 and p̂ = 1 then give 0 and 1 exactly.
-    return share * x / (x + root), 1 - misses / n * misses / (misses + root)
+    hits, lost = share * x, (1 - share) * misses
+    if not of_f1:
+        return hits / (x + root), 1 - lost / (misses + root)
+    # 2p / (1 + p) of both, with one division each
+    return 2 * hits / (x + root + hits), 1 - lost / (2 * (misses + root) - lost)
 
 
 def _jeffreys(x: Any, n: Any, tail: float) -> tuple[Any, Any]:
@@ -401,7 +406,7 @@ def _limits_by_method(
     elif method == "jeffreys":
         ends = _jeffreys(right, items, reach.tail)
     else:
-        ends = wilson(right, items, z)
+        return wilson(right, items, z, of_f1=share.factor == 2)
     low, high = map(share.score, ends)
     return low, high
 
