@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from probative._validation import Array, Number, amounts, factors, shown
+from probative._validation import MOST, Array, Number, amounts, factors, shown
 from probative.errors import InputError
 from probative.labels import factorise, label_name, labels_in
 
 # --- Helpers of `Counts` and `PairedCounts`
 
+_PLAIN = {int, float, np.float64}  # types of single numbers that need no further look
 
 def _whole(value: Any) -> Any:
     """Return whole numbers as int and arrays as nested lists, for people and JSON."""
@@ -154,7 +155,8 @@ class Counts:
             value = getattr(self, name)
             if value is None and name == "tn":
                 continue
-            array = amounts(name, value)
+            single = type(value) in _PLAIN and 0 <= value <= MOST
+            array: Any = np.float64(value) if single else amounts(name, value)
             shape = array.shape if shape is None else shape
             if array.shape != shape:
                 raise InputError(

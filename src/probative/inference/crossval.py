@@ -169,7 +169,6 @@ _UNDEFINED = (
     "alike) and is not allowed for"
 )
 TIE = 1e-10  # probabilities that differ by less are equal, and a tie accepts H0
-_OF_EACH_KIND = Counts(*np.eye(4))  # four tables with one item each: tp, fp, fn, tn
 _INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution is normal
 
 
@@ -270,29 +269,29 @@ def _effect(scores: Array, explained: Any) -> Any:
 
 def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
     """Return the variance of the difference B minus A over tables of independent items."""
+    moves = (_moves(side, metric, beta) for side in (table.b, table.a))
     kinds = PairedCounts(np.eye(8))
-    shift = _influence(kinds.b, table.b, metric, beta) - _influence(kinds.a, table.a, metric, beta)
-    return float(table.cases @ shift**2)
+    b, a = (
+        np.stack([side.tp, side.fp, side.fn, side.tn]).T @ move
+        for side, move in zip((kinds.b, kinds.a), moves, strict=True)
+    )
+    return float(table.cases @ (b - a) ** 2)
 
 
 def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
     tn = 0.0 * counts.tp if counts.tn is None else counts.tn
     number = np.array([counts.tp, counts.fp, counts.fn, tn])
-    kinds = _OF_EACH_KIND
-    if counts.shape:  # reshaping checks the counts, which takes longer than the rest
-        kinds = kinds.reshape(4, *(1 for _ in counts.shape))
-    return (number * _influence(kinds, counts, metric, beta) ** 2).sum(axis=0)
+    return (number * _moves(counts, metric, beta) ** 2).sum(axis=0)
 
 
-def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
-    """Return (x - F·y)/Y: the move of the score F = X/Y by one item of each kind."""
+def _moves(total: Counts, metric: str, beta: float) -> Array:
+    """Return the move of the score by one more tp, fp, fn or tn: (x - F·y)/Y for F = X/Y."""
     own = TABLE[metric]
     if isinstance(own, Composite):
-        slopes = own.slopes(*own.cells(total))
-        return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
-    x, y = ratio(kinds, metric, beta=beta)
-    return influence(x, y, *map(np.asarray, ratio(total, metric, beta=beta)))
+        return np.array(np.broadcast_arrays(*own.slopes(*own.cells(total))))
+    forms = np.array(own.forms(beta**2)).reshape(2, 4, *(1 for _ in total.shape))
+    return influence(*forms, *map(np.asarray, ratio(total, metric, beta=beta)))
 
 
 # --- Tests on the scores of cross-validation folds, for comparison with the literature

@@ -48,7 +48,8 @@ def log_pdf(a: Array, b: Array, y: Array) -> Array:
     """Return the log density of the log odds of Beta(a, b) at y."""
     # the log density at the peak, without the difference of huge log-gammas
     n = a + b
-    rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(n)
+    rest_a, rest_b, rest_n = stirling_rest(np.array([a, b, n]))
+    rest = rest_a + rest_b - rest_n
     peak = 0.5 * np.log(a / n * b / (2 * np.pi)) - rest
     return np.asarray(peak + _log_ratio(a, b, y - np.log(a / b)))
 
