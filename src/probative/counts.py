@@ -25,6 +25,7 @@ from probative.labels import factorise, label_name, labels_in
 
 _PLAIN = {int, float, np.float64}  # types of single numbers that need no further look
 
+
 def _whole(value: Any) -> Any:
     """Return whole numbers as int and arrays as nested lists, for people and JSON."""
     if isinstance(value, np.ndarray):

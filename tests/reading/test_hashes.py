@@ -57,7 +57,7 @@ def test_known_words_and_altered_tokens():
     lexicon = annotations_of([[TWO]], "train", Options(task="segmentation"))
     assert known_words(gold, lexicon).tolist() == [False, False, True]
     texts = [
-        Text("t", np.array([0, 2]), source=source, start=start, end=end)
+        Text("t", np.array([0, 2]), source=source, start=start, size=end - start)
         for source, start, end in (places([ONE, "x"]), places([TWO, "x"]))
     ]
     assert align(*texts, by="position") == ("t: 1 token differs from t",)

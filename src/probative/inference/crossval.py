@@ -272,7 +272,7 @@ def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
     moves = (_moves(side, metric, beta) for side in (table.b, table.a))
     kinds = PairedCounts(np.eye(8))
     b, a = (
-        np.stack([side.tp, side.fp, side.fn, side.tn]).T @ move
+        np.array([side.tp, side.fp, side.fn, side.tn]).T @ move
         for side, move in zip((kinds.b, kinds.a), moves, strict=True)
     )
     return float(table.cases @ (b - a) ** 2)
@@ -281,7 +281,7 @@ def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
 def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
     tn = 0.0 * counts.tp if counts.tn is None else counts.tn
-    number = np.array([counts.tp, counts.fp, counts.fn, tn])
+    number: Array = np.array([counts.tp, counts.fp, counts.fn, tn])
     return (number * _moves(counts, metric, beta) ** 2).sum(axis=0)
 
 

@@ -228,8 +228,8 @@ def _columns(opened: Input, scheme: str | None) -> FileCheck:
         problems = _listed(source.name, "ragged lines", lines, len(shape.ragged))
     text = shape.text
     facts = {**_facts_of(text), "columns": shape.width}
-    if shape.token_column is not None and text.start is not None and text.end is not None:
-        empty = np.flatnonzero(text.end == text.start)
+    if shape.token_column is not None and text.size is not None:
+        empty = np.flatnonzero(text.size == 0)
         lines = (text.error("the token is empty; expected one", t) for t in empty.tolist())
         problems += _listed(source.name, "empty tokens", lines, len(empty))
     if task == "segmentation":

@@ -120,10 +120,11 @@ def _counted_in(spans: Spans) -> str | None:
 
 def _characters_before(text: Text) -> Ints:
     """Return the number of characters before each token of the corpus, and in all."""
-    if text.source is not None and text.start is not None and text.end is not None:
-        data = np.frombuffer(text.source.data, dtype=np.uint8)
+    if text.tokens is not None:
+        source, start, end = text.tokens
+        data = np.frombuffer(source.data, dtype=np.uint8)
         begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)])
-        lengths = begun[text.end] - begun[text.start]
+        lengths = begun[end] - begun[start]
     else:
         words = chain.from_iterable(text.sentences or ())
         lengths = np.array(list(map(len, words)), dtype=np.int64)

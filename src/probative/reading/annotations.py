@@ -84,7 +84,7 @@ class Text:
     document_lines: int = 0  # number of ``-DOCSTART-`` lines
     source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
     start: Ints | None = None
-    end: Ints | None = None
+    size: NDArray[Any] | None = None  # of every token in bytes, in a small type
     # the sentences, if they came as Python objects or JSON
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     block: Ints | None = None  # the bytes (begin, end) of every sentence with its comments
@@ -117,18 +117,18 @@ class Text:
         """Return the tokens of a sentence, or its characters if it has none; () if unknown."""
         if self.sentences is not None:
             return self.sentences[sentence]
-        if self.tokens is None:
+        if self.source is None or self.start is None or self.size is None:
             return ()
-        source, start, end = self.tokens
-        tokens = range(int(self.first[sentence]), int(self.first[sentence + 1]))
-        return [source.data[start[i] : end[i]].decode("utf-8", "replace") for i in tokens]
+        own = slice(int(self.first[sentence]), int(self.first[sentence + 1]))
+        places = zip(self.start[own].tolist(), self.size[own].tolist(), strict=True)
+        return [self.source.data[i : i + n].decode("utf-8", "replace") for i, n in places]
 
     @property
     def tokens(self) -> tuple[Source, Ints, Ints] | None:
         """Return the file and the bytes of every token in it; None if there is no file."""
-        if self.source is None or self.start is None or self.end is None:
+        if self.source is None or self.start is None or self.size is None:
             return None
-        return self.source, self.start, self.end
+        return self.source, self.start, np.add(self.start, self.size, dtype=np.int32)
 
     def raw(self, sentence: int) -> bytes:
         """Return the lines of a sentence as in the file, comments included."""
@@ -441,7 +441,7 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
         names=None if names is None else tuple(names[i] for i in places.tolist()),
         groups=None,
         **_at(text, places if by_sentence else tokens, "row"),
-        **_at(text, tokens, "start", "end"),
+        **_at(text, tokens, "start", "size"),
         **_at(text, places, "document", "block", "left_out"),
     )
 

@@ -85,7 +85,8 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
     tokens: dict[str, Any] = {}
     if table.width[rows[0]] > 1:
-        tokens["start"], tokens["end"] = table.column(int(numbered), rows)
+        start, end = table.column(int(numbered), rows)
+        tokens = {"start": start, "size": (end - start).astype(table.length.dtype)}
     text = _sentences(table, rows, breaks, new_document, document_lines=starts, **tokens)
     return Layout(table, rows, text, numbered, surface, ragged)
 

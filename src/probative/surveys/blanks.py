@@ -69,7 +69,7 @@ class _ColumnBlanks:
         if shape.width > 1 and share_of_tags(shape, token) > 0.5:
             raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
         start, end = shape.table.column(token, shape.rows)
-        self.text = replace(shape.text, start=start, end=end)
+        self.text = replace(shape.text, start=start, size=end - start)
         self.n_parts = self.text.n_sentences
         numbers = [0] if shape.numbered and token else []
         more = [_kept(opened, column) for column in keep]
