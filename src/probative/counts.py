@@ -598,16 +598,30 @@ class PairedCounts:
         return one_each if self.multiplicity is None else self.multiplicity
 
     def _with(self, cases: NDArray[np.float64], multiplicity: Any = None) -> Self:
-        return type(self)(cases if self.has_negatives else cases[..., :7], multiplicity)
+        """Return cases computed from these, with whole numbers of equal units."""
+        if not cases.max(initial=0) <= MOST:  # refused
+            return type(self)(cases if self.has_negatives else cases[..., :7], multiplicity)
+        table = object.__new__(type(self))
+        cases.flags.writeable = False
+        if multiplicity is not None:
+            multiplicity = np.asarray(multiplicity, dtype=np.int64)
+            multiplicity.flags.writeable = False
+        names = "cases", "multiplicity", "has_negatives"
+        for name, value in zip(names, (cases, multiplicity, self.has_negatives), strict=True):
+            object.__setattr__(table, name, value)
+        return table
 
     def _system(self, which: dict[str, tuple[int, int]]) -> Counts:
         rows = self.cases
         if self.multiplicity is not None:
             rows = np.repeat(rows, self.multiplicity, axis=0)
-        counts = {name: rows[..., i] + rows[..., j] for name, (i, j) in which.items()}
-        if not self.has_negatives:
-            del counts["tn"]
-        return Counts(**counts)
+        names = CELLS if self.has_negatives else CELLS[:3]
+        cells = [rows[..., i] + rows[..., j] for i, j in (which[name] for name in names)]
+        if not rows.max(initial=0) <= MOST / 2:
+            return Counts(*cells)  # refuses what is too large
+        for cell in cells if self.has_units else ():
+            cell.flags.writeable = False
+        return Counts._of_checked(tuple(cells))
 
 
 def counts_of(parameter: str, value: object) -> Counts:

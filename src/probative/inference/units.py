@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
+from probative.metrics import TABLE, Composite, ratio
 from probative.metrics import contributions as contributions_of
 from probative.wording.numbers import counted
 
@@ -328,5 +329,7 @@ def _contributions(
     kinds: PairedCounts, table: PairedCounts, metric: str, beta: float, *, units: bool = False
 ) -> list[tuple[Any, Any]]:
     """Return what rows of cases add to numerator and denominator of both scores of a table."""
+    if not isinstance(TABLE[metric], Composite):  # the same in every table
+        return [ratio(own, metric, beta=beta) for own in (kinds.a, kinds.b)]
     sides = (kinds.a, table.a), (kinds.b, table.b)
     return [contributions_of(own, metric, at=at, units=units, beta=beta) for own, at in sides]
