@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import gcd
+from math import gcd, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -334,7 +334,7 @@ def collect(
 def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    if np.prod([float(size) for size in sizes]) >= 2**62:
+    if prod(sizes) >= 2**62:
         rows = np.stack([column.astype(np.int64) for column in columns], axis=1)
         _, first, item = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         return first, item.reshape(-1)
@@ -343,10 +343,13 @@ def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.intp], ND
         if size > 1:
             key *= size
             key += column
+    if (key[1:] > key[:-1]).all():  # the rows are sorted, and all different
+        return np.arange(len(key)), np.arange(len(key), dtype=np.int32)
     # the sides are sorted already, which a merge sort uses
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    fresh = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(key) else ordered > 0
+    fresh = np.ones(len(key), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     item = np.empty(len(key), dtype=np.int32)
     item[order] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
     return order[fresh], item

@@ -182,32 +182,43 @@ class _Side:
         return _pieces_of(shape) if shape else np.array([[self.start[k], self.end[k]]])
 
 
-# Pairs of spans are two rows of indices: of the spans of a system, and of the gold spans they meet.
+Pairs = tuple[Ints, Ints]  # indices of spans of a system, and of the gold spans they meet
 
 
-def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: Ints) -> tuple[Ints, Ints]:
+def _chosen(pairs: Pairs, wanted: NDArray[Any]) -> Pairs:
+    """Return the pairs of a mask, or at places."""
+    return pairs[0][wanted], pairs[1][wanted]
+
+
+def _joined(parts: Sequence[Pairs]) -> Pairs:
+    """Return the pairs of all parts."""
+    s, g = (np.concatenate(own) for own in zip(*parts, strict=True))
+    return s, g
+
+
+def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: Pairs) -> tuple[Pairs, Ints]:
     """Choose partners by a rule among the pairs `met`; return the pairs and their credit."""
     # under ``strict``, equal spans become partners before all others
     if rule.name == "boundary":
         pairs = _largest_matching(met, len(gold), len(system))
-        return pairs, np.ones(pairs.shape[1], dtype=np.int64)
+        return pairs, np.ones(len(pairs[0]), dtype=np.int64)
     credit, distance = _credit_of_pairs(gold, system, rule, met)
     if rule.name == "strict":
         equal = credit > 0
         free = [~np.isin(side, side[equal]) for side in met]
         kept = np.flatnonzero(equal | (free[0] & free[1]))
-        met, credit, distance = met[:, kept], credit[kept], distance[kept]
+        met, credit, distance = _chosen(met, kept), credit[kept], distance[kept]
     # of each of the system's spans: most credit, least distance, first in gold
     s, g = met
     order = np.arange(len(s))
     again = s[1:] == s[:-1]
     several = np.flatnonzero(np.append(again, False) | np.append(False, again))
     order[several] = several[np.lexsort([key[several] for key in (g, distance, -credit, s)])]
-    chosen = order[_first_come(met[:, order], len(gold), len(system))]
-    return met[:, chosen], credit[chosen]
+    chosen = order[_first_come(_chosen(met, order), len(gold), len(system))]
+    return _chosen(met, chosen), credit[chosen]
 
 
-def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: Ints) -> tuple[Ints, Ints]:
+def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: Pairs) -> tuple[Ints, Ints]:
     """Return the credit of pairs and, for ``type``, the distance of their ends."""
     s, g = met
     if rule.name == "type":
@@ -222,12 +233,12 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: Ints) -> 
     return same.astype(np.int64) + (rule.parts - 1), np.zeros(len(g), dtype=np.int64)
 
 
-def _first_come(pairs: Ints, n_gold: int, n_system: int) -> NDArray[np.intp]:
+def _first_come(pairs: Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
     """Return the pairs that form if each span of the system takes its first free partner."""
     taken: list[NDArray[np.intp]] = []
-    alive = np.arange(pairs.shape[1])
+    alive = np.arange(len(pairs[0]))
     for _ in range(_VECTORISED_ROUNDS):
-        s, g = pairs[:, alive]
+        s, g = _chosen(pairs, alive)
         first = np.ones(len(alive), dtype=bool)
         first[1:] = s[1:] != s[:-1]
         earliest = np.full(n_gold, -1)
@@ -242,7 +253,8 @@ def _first_come(pairs: Ints, n_gold: int, n_system: int) -> NDArray[np.intp]:
             break
     chosen = []  # of the rest, one by one
     served, used = set(), set()
-    for number, own, other in zip(alive.tolist(), *pairs[:, alive].tolist(), strict=True):
+    rest = (own.tolist() for own in (alive, *_chosen(pairs, alive)))
+    for number, own, other in zip(*rest, strict=True):
         if own not in served and other not in used:
             served.add(own)
             used.add(other)
@@ -250,7 +262,7 @@ def _first_come(pairs: Ints, n_gold: int, n_system: int) -> NDArray[np.intp]:
     return np.concatenate([*taken, np.array(chosen, dtype=np.intp)])
 
 
-def _meeting(gold: _Side, system: _Side) -> Ints:
+def _meeting(gold: _Side, system: _Side) -> Pairs:
     """Return all pairs that share enough of the gold span."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
@@ -262,8 +274,7 @@ def _meeting(gold: _Side, system: _Side) -> Ints:
     parts = []
     for block in _ranges(low, high):
         # only pairs whose extents (first start to last end) overlap
-        pairs = block[:, end[block[1]] > begin[block[0]]]
-        s, g = pairs
+        s, g = pairs = _chosen(block, end[block[1]] > begin[block[0]])
         shared = np.minimum(gold.end[g], system.end[s]) - np.maximum(gold.start[g], system.start[s])
         length = gold.end[g] - gold.start[g]
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
@@ -271,11 +282,12 @@ def _meeting(gold: _Side, system: _Side) -> Ints:
             length[k] = np.sum(own[1] - own[0])
             both = np.minimum(own[1], other[1]) - np.maximum(own[0], other[0])
             shared[k] = np.maximum(both, 0).sum()
-        parts.append(pairs[:, (shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)])
-    return np.concatenate(parts, axis=1)
+        enough = (shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)
+        parts.append(_chosen(pairs, enough))
+    return _joined(parts)
 
 
-def _within(gold: _Side, system: _Side, tolerance: int) -> Ints:
+def _within(gold: _Side, system: _Side, tolerance: int) -> Pairs:
     """Return the pairs of one label and equal number of pieces with ends within the tolerance."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + tolerance + 1
     start, place = (side.unit * stride + side.start for side in (gold, system))
@@ -290,11 +302,11 @@ def _within(gold: _Side, system: _Side, tolerance: int) -> Ints:
         for k in np.flatnonzero(several).tolist():  # all pieces agree in number and in their ends
             a, b = gold.pieces(g[k]), system.pieces(s[k])
             near[k] = a.shape == b.shape and np.abs(a - b).max() <= tolerance
-        parts.append(pairs[:, near])
-    return np.concatenate(parts, axis=1)
+        parts.append(_chosen(pairs, near))
+    return _joined(parts)
 
 
-def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Ints]:
+def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Pairs]:
     """Yield, in blocks, each span of the system with the gold spans from `low` to `high`."""
     number = np.maximum(high - low, 0)
     total = np.cumsum(number)
@@ -305,21 +317,21 @@ def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[Ints]:
         own = number[begin:end]
         s = np.repeat(np.arange(begin, end), own)
         before = np.repeat(np.cumsum(own) - own, own)
-        yield np.stack([s, np.arange(len(s)) - before + np.repeat(low[begin:end], own)])
+        yield s, np.arange(len(s)) - before + np.repeat(low[begin:end], own)
 
 
-def _largest_matching(pairs: Ints, n_gold: int, n_system: int) -> Ints:
+def _largest_matching(pairs: Pairs, n_gold: int, n_system: int) -> Pairs:
     """Return a maximum one-to-one matching; the order of the spans does not matter."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    if not pairs.size:
+    if not len(pairs[0]):
         return pairs
-    ones = np.ones(pairs.shape[1], dtype=np.int8)
+    ones = np.ones(len(pairs[0]), dtype=np.int8)
     graph = csr_array((ones, (pairs[1], pairs[0])), shape=(n_gold, n_system))
     partner = maximum_bipartite_matching(graph, perm_type="column")
     found = np.flatnonzero(partner >= 0)
-    return np.stack([partner[found].astype(np.int64), found])
+    return partner[found].astype(np.int64), found
 
 
 def match_spans(
@@ -380,11 +392,13 @@ def _match_by_rule(sides: Sequence[_Side], rule: MatchRule, frame: Frame) -> Ite
     items = _items(sides, met, rule, frame)
     if by_ends or len(frame[0]) < 2:
         return items  # partners always have the same label
-    same = [m[:, gold.label[m[1]] == s.label[m[0]]] for s, m in zip(systems, met, strict=True)]
+    same = [
+        _chosen(m, gold.label[m[1]] == s.label[m[0]]) for s, m in zip(systems, met, strict=True)
+    ]
     return replace(items, within_labels=_items(sides, same, rule, frame))
 
 
-def _items(sides: Sequence[_Side], met: Sequence[Ints], rule: MatchRule, frame: Frame) -> Items:
+def _items(sides: Sequence[_Side], met: Sequence[Pairs], rule: MatchRule, frame: Frame) -> Items:
     """Make items from the credit of spans, in `rule.parts`, that have these possible partners."""
     gold, *systems = sides
     found = []  # the credit of every gold span, and of every span of the system
