@@ -146,6 +146,27 @@ def test_the_posterior_of_informedness_in_forty_digits(row):
     assert found.cdf(float(row["t"])) == pytest.approx(float(row["below"]), abs=1e-6)
 
 
+few = json.loads((GOLDEN / "few_items.json").read_text())
+
+
+@pytest.mark.parametrize("row", few["rows"], ids=lambda r: f"{r['metric']}{r['table']}{r['prior']}")
+def test_posteriors_of_few_items_agree_with_fifty_million_draws(row):
+    found = pv.posterior(pv.Counts(*row["table"]), row["metric"], prior=row["prior"])
+    gap = np.max(np.abs(found.cdf(few["places"]) - np.array(row["cdf"])))
+    all_wrong = row["metric"] == "kappa" and row["table"] == [0, 2, 2, 0]
+    assert gap < (0.01 if all_wrong else 0.001)
+    assert gap < found.error + 4e-4  # of the draws
+
+
+@pytest.mark.parametrize("metric", ["kappa", "mcc"])
+@pytest.mark.parametrize("table", [(50, 0, 0, 0), (0, 50, 0, 0), (3, 2, 0, 0), (0, 0, 0, 0)])
+def test_tiny_priors_of_an_empty_class_are_refused(metric, table):
+    assert 0 < pv.posterior(pv.Counts(*table), metric, prior=0.1).cdf(0.3) <= 1
+    with pytest.raises(InputError, match="prior: 0.05 is too small for .* class empty"):
+        pv.posterior(pv.Counts(*table), metric, prior=0.05)
+    assert 0 < pv.posterior(pv.Counts(5, 1, 0, 3), metric, prior=0.05).cdf(0.3) < 1
+
+
 @pytest.mark.parametrize("metric", COMPOSITES)
 @pytest.mark.parametrize("table", [(77, 44, 10, 702), (10, 0, 0, 10)])
 def test_posteriors_agree_with_draws(metric, table):

@@ -33,8 +33,9 @@ from probative.inference.posterior.independent import (
     IndependentPosterior,
     computed,
 )
-from probative.inference.posterior.paired import LEAST_PRIOR, PairedPosterior, paired_posterior
+from probative.inference.posterior.paired import PairedPosterior, paired_posterior
 from probative.inference.posterior.single import (
+    LEAST_PRIOR,
     CompositePosterior,
     Posterior,
     plain,

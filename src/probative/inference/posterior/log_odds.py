@@ -95,6 +95,16 @@ def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Ar
     return scale[..., None] * np.sinh(t), np.cosh(t)
 
 
+def stretched(a: float, b: float, step: float, even: float) -> tuple[Array, Array]:
+    """Return nodes and relative weights for the log odds of Beta(a, b), with growing steps."""
+    # x = even·sinh(t) from the peak: about `step` apart in the middle, within `even` log odds
+    shapes, peak = (np.array(a), np.array(b)), np.log(a / b)
+    first, last = np.arcsinh((np.stack(window(*shapes)) - peak) / even)
+    t = np.linspace(first, last, int(np.ceil((last - first) * even / step)) + 1)
+    y = peak + even * np.sinh(t)
+    return y, np.exp(log_pdf(*shapes, y)) * np.cosh(t)
+
+
 def step(sd: Array, finest: Array | float) -> Array:
     """Return the step of a trapezoid rule for a density times a function `finest` wide."""
     # the widths of both factors and _LARGEST_STEP combine as widths of normal densities do

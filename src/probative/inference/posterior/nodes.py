@@ -252,14 +252,9 @@ def _golub_welsch(diagonal: Array, beside: Array) -> tuple[Array, Array]:
 @lru_cache(maxsize=64)
 def _recurrence(a: float, b: float) -> tuple[Array, Array]:
     """Return the three-term recurrence of the polynomials in u, by Lanczos' method."""
-    # a trapezoid rule for the log odds of Beta(a, b) with steps that grow outwards
-    shapes, peak = (np.array(a), np.array(b)), np.log(a / b)
-    low, high = (float(np.arcsinh((y - peak) / _EVEN_LOG_ODDS)) for y in log_odds.window(*shapes))
-    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN_LOG_ODDS
-    t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
-    y = peak + _EVEN_LOG_ODDS * np.sinh(t)
-    weight = np.exp(log_odds.log_pdf(*shapes, y)) * np.cosh(t)
-    u = special.expit((y - peak) / _STRETCH)
+    step = _STEP * min(1.0, float(log_odds.spread(np.array(a), np.array(b))))
+    y, weight = log_odds.stretched(a, b, step, _EVEN_LOG_ODDS)
+    u = special.expit((y - np.log(a / b)) / _STRETCH)
     basis = np.zeros((_SIZES[-1] + 1, len(u)))
     basis[0] = np.sqrt(weight / weight.sum())
     diagonal, beside = np.zeros(_SIZES[-1]), np.zeros(_SIZES[-1])

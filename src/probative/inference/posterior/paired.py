@@ -23,7 +23,7 @@ from probative.inference.posterior.nodes import (
     sobol_nodes,
 )
 from probative.inference.posterior.precision import Side, precision_sides
-from probative.inference.posterior.single import limits_beyond, plain, posterior
+from probative.inference.posterior.single import LEAST_PRIOR, limits_beyond, plain, posterior
 from probative.metrics import METRICS, TABLE, Composite, Metric
 
 if TYPE_CHECKING:
@@ -328,7 +328,6 @@ _REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, with and without 
 _LEAST_NODES, _MOST_NODES = 400, 2200
 _MOST_POINTS = 100_000  # of K at all nodes together, unless that allows fewer than _LEAST_NODES
 _LARGEST_ERROR = 5e-4  # beyond it: Sobol points, or refusal of a small prior
-LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # rounding error of a sum of about a thousand terms
 _NOT_PICKLED = ("_settled", "_nodes", "_law")
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases after exchanging positive and negative

@@ -474,9 +474,15 @@ class _FBetaPosterior(Posterior):
 # negative. The share that varies the score most takes the place of recall, which makes the
 # averaged function smooth.
 
+_OF_TWO_SHARES = ("kappa", "mcc")  # averaged over, and the third one integrated exactly
+# With smaller priors the probability lies where shares and their differences from 1 have no digits.
+LEAST_PRIOR = 0.1
 _TOLERANCE, _MOST_NODES = 1e-9, 400
 _SMALLEST_FULL_CELL = 3.0  # items plus prior; with fewer, the score comes near its bounds
-_POINTS_PER_SHARE = (384, 56)  # where one or two shares are averaged over
+# steps in the middle, and how far they hardly grow, in standard deviations of log odds (at most 1):
+# where one share is averaged over, and where two are
+_STEPS_OF_SHARES = ((0.02, 2.0), (0.15, 2.25))
+_FARTHEST_LOG_ODDS = 700.0
 _PROBES_NEAR_BOUNDS = (0.9, 0.99)  # fractions of the way from the centre to a bound of the score
 PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the centre
 _DERIVATIVE_STEP = 1e-6  # standard deviations
@@ -572,7 +578,7 @@ class Single:
         tp, fp, fn, tn = self.order.tolist()
         if self.metric == "fowlkes_mallows":
             return [(tp + fn, fp)]
-        if self.metric in ("kappa", "mcc"):
+        if self.metric in _OF_TWO_SHARES:
             return [(tn, fp), (tp + fn, fp + tn)]
         return [(tn, fp)]
 
@@ -583,18 +589,19 @@ class Single:
 
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
-        # product rules with evenly spaced log odds over each share's window
-        points, rules = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness, []
+        # a few items leave kinks in the averaged function and long tails in a share: product rules
+        # with small steps around the middle that grow outwards
+        (step, even), rules = _STEPS_OF_SHARES[len(self.others) - 1], []
         for a, b in self.others:
-            shape = np.array(a), np.array(b)
-            y = np.linspace(*log_odds.window(*shape), points)
-            weight = np.exp(log_odds.log_pdf(*shape, y))
+            sd = min(1.0, float(log_odds.spread(np.array(a), np.array(b))))
+            y, weight = log_odds.stretched(a, b, step * self.coarseness * sd, even * sd)
+            y = np.clip(y, -_FARTHEST_LOG_ODDS, _FARTHEST_LOG_ODDS)  # so that no share is 0
             rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
         return product(rules)
 
     @property
     def coarser(self) -> Single:
-        """Return this posterior with half of the points per share."""
+        """Return this posterior with about half of the points per share."""
         return replace(self, coarseness=2 * self.coarseness)
 
     @cached_property
@@ -847,7 +854,9 @@ def posterior(
     2F*/(1 + F*): its quantiles follow from those of F*, but its mean, mode and highest-density
     intervals do not and are computed on the scale of F1. F-beta is averaged over the share of
     false negatives among the errors, to rounding error. The composite scores are functions of four
-    cells with a Dirichlet posterior; they are averaged over it by Gauss rules.
+    cells with a Dirichlet posterior; they are averaged over it by Gauss rules, or by finely
+    stepped ones where a cell has fewer than three items: then probabilities are accurate to about
+    0.001, of kappa of a few items that are all wrong to 0.01.
 
     References
     ----------
@@ -868,7 +877,14 @@ def posterior(
     counts, score = counts_for(metric, counts), TABLE[metric]
     prior, beta = prior_weight(prior), recall_weight(beta)
     if isinstance(score, Composite):
-        return CompositePosterior(metric, [x + prior for x in score.cells(counts)])
+        tp, fp, fn, tn = cells = score.cells(counts)
+        empty = [np.any(np.equal(sum_, 0)) for sum_ in (tp + fn, fp + tn, tp + fp, fn + tn)]
+        if metric in _OF_TWO_SHARES and prior < LEAST_PRIOR and any(empty):
+            raise InputError(
+                f"prior: {prior:g} is too small for {metric} of counts that leave a class empty; "
+                f"expected {LEAST_PRIOR} or more"
+            )
+        return CompositePosterior(metric, [x + prior for x in cells])
     if score.depends_on_beta:
         return _FBetaPosterior(counts.tp + prior, counts.fp + prior, counts.fn + prior, beta)
     share = score.share()
