@@ -175,9 +175,13 @@ def judges(peers: dict[str, Any]) -> None:
         print(f"truescore    {peers['truescore'].ppi_estimate(judge, truth[some], index)}")
 
 
-if __name__ == "__main__":
+def main() -> bool:
     there = installed()
     lines = compare_values(there)
     false_alarms(there)
     judges(there)
-    show("graded scores", lines)
+    return show("graded scores", lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(not main())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from nervaluate import Evaluator
-from timing import Line, seconds
+from timing import Line, seconds, show
 
 from probative.matching.schemes import decode
 from probative.matching.spans import MatchRule, match_spans
@@ -21,7 +21,7 @@ from probative.reading.formats import Options, open_input, read
 
 TYPES = ("person", "location", "group", "product", "corporation", "creative-work")
 RULES = {"strict": "strict", "exact": "exact", "partial": "partial", "type": "ent_type"}
-AT_MOST, FROM_FILES = 0.02, 0.2
+FEW_AT_MOST, AT_MOST, FROM_FILES = 0.04, 0.02, 0.2  # of few spans the calls take most of the time
 
 
 def tags_of(lengths: np.ndarray, rng: np.random.Generator) -> list[list[str]]:
@@ -106,7 +106,8 @@ def compared(what: str, gold: str, pred: str, repeats: int) -> list[Line]:
         seconds(lambda: evaluator(gold, pred).evaluate(), few),
     )
     name = f"overlap scores against nervaluate, {what}"
-    return [Line(name, *counting, AT_MOST), Line(f"{name}, from files", *reading, FROM_FILES)]
+    at_most = FEW_AT_MOST if len(sides[0]) < 10_000 else AT_MOST
+    return [Line(name, *counting, at_most), Line(f"{name}, from files", *reading, FROM_FILES)]
 
 
 def main(*files: str) -> bool:
@@ -124,9 +125,7 @@ def main(*files: str) -> bool:
             lines += compared(what, *paths, repeats=7 if n < 10_000 else 3)
     if files:
         lines += compared(Path(files[0]).name, *files, repeats=7)
-    for line in lines:
-        print(line)
-    return all(line.ratio <= line.at_most for line in lines)
+    return show("Scores by overlap", lines)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import random
 
-from timing import Line, seconds
+from timing import Line, seconds, show
 
 from probative.matching.records import match_records
 from probative.reading.records import records_from_objects
@@ -121,9 +121,8 @@ def main() -> bool:
             LIST_AT_MOST,
         )
     )
-    print(*lines, sep="\n")
     agree = same == DOCUMENTS and same_invoices == INVOICES
-    return agree and all(line.ratio <= line.at_most for line in lines)
+    return show("Records", lines) and agree
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def test_posteriors_of_few_items_agree_with_fifty_million_draws(row):
 @pytest.mark.parametrize("table", [(50, 0, 0, 0), (0, 50, 0, 0), (3, 2, 0, 0), (0, 0, 0, 0)])
 def test_tiny_priors_of_an_empty_class_are_refused(metric, table):
     assert 0 < pv.posterior(pv.Counts(*table), metric, prior=0.1).cdf(0.3) <= 1
-    with pytest.raises(InputError, match="prior: 0.05 is too small for .* class empty"):
+    with pytest.raises(InputError, match=r"prior: 0\.05 is too small for .* class empty"):
         pv.posterior(pv.Counts(*table), metric, prior=0.05)
     assert 0 < pv.posterior(pv.Counts(5, 1, 0, 3), metric, prior=0.05).cdf(0.3) < 1
 
