@@ -350,13 +350,16 @@ class MacroScore(SampledScore):
         return replace(self, cells=cells, labels=labels, members=members)
 
     def only(self, i: int, j: int) -> MacroScore:
-        """Return the score of two systems alone."""
-        return replace(
+        """Return the score of two systems alone, with the posteriors that are known."""
+        pair = replace(
             self,
             cells=(self.cells[i], self.cells[j]),
             labels=self.labels[[i, j]],
             members=(self.members[i], self.members[j]) if self.members else (),
         )
+        if "_evidence" in vars(self):
+            vars(pair)["_evidence"] = [self._evidence[i], self._evidence[j]]
+        return pair
 
     @cached_property
     def _parts(self) -> Array:
