@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from timing import Line, against, in_turns, show, within
+from timing import Line, against, in_turns, peak_bytes, show, within
 
 import probative as pv
 from probative_studies.bayes import published_folds
@@ -74,19 +74,20 @@ def main() -> bool:
     gap = max(abs(x - y) for x, y in zip(by_sampling(a, b), by_integration(a, b), strict=True))
     assert gap < 0.002, gap
     many = random_pairs()
-    best = in_turns(
-        9,
-        draws=lambda: by_sampling(a, b),
-        alone=lambda: by_integration(a, b),
-        tests=lambda: tests(a, b),
-        folds=lambda: tests(folds_a, folds_b),
-        whole=lambda: whole_tests(folds_a, folds_b),
-    )
+    works = {
+        "draws": lambda: by_sampling(a, b),
+        "alone": lambda: by_integration(a, b),
+        "tests": lambda: tests(a, b),
+        "folds": lambda: tests(folds_a, folds_b),
+        "whole": lambda: whole_tests(folds_a, folds_b),
+    }
+    best = in_turns(9, **works)
+    peaks = {name: peak_bytes(work) for name, work in works.items()}
     return show(
         "Bayes tests of precision, recall and F1 (NER folds of the paper)",
         [
             *(
-                Line(what, best[name], best["draws"], at_most)
+                Line(what, best[name], best["draws"], at_most, (peaks[name], peaks["draws"]))
                 for name, what, at_most in (
                     ("alone", "P(H0) of three scores / 2 x 1,000,000 draws per score", 0.01),
                     ("tests", "bayes_test of three scores / the draws", 0.01),

@@ -31,7 +31,6 @@ def main() -> bool:
                 lambda: pv.score(*texts).to_dict(),
                 lambda: classification_report(*texts),
                 0.7,
-                rounds=3,
             ),
         ],
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
-from timing import Line, against, in_turns, process_seconds, show
+from timing import Line, against, in_turns, peak_bytes, processes, show
 
 import probative as pv
 from probative.matching.matched import match_inputs
@@ -101,7 +101,6 @@ def nested_lists(gold: list[list[str]], pred: list[list[str]]) -> Line:
         lambda: pv.compare(gold, first, second),
         lambda: [f1_score(gold, system) for system in (first, second)],
         0.2,
-        rounds=3,
     )
 
 
@@ -134,6 +133,7 @@ def main() -> bool:
             5,
             tags=lambda: counts(one),
             default=lambda: f1_score(gold, pred),
+            strict=lambda: f1_score(gold, pred, mode="strict", scheme=IOB2),
             again=lambda: counts(one),
             words=lambda: counts(*words),
             five=lambda: counts(five),
@@ -141,9 +141,9 @@ def main() -> bool:
         )
         tags = min(best["tags"], best["again"])
         (folder / "few.conll").write_text("\n".join("a B-PER O" for _ in range(10)) + "\n")
-        strict = in_turns(2, it=lambda: f1_score(gold, pred, mode="strict", scheme=IOB2))["it"]
+        peaks = peak_bytes(lambda: counts(one)), peak_bytes(lambda: f1_score(gold, pred))
         command = ("-m", "probative", "score", "-q")
-        bare, small, whole, tenfold = process_seconds(
+        bare, small, whole, tenfold = processes(
             ("-c", "import numpy, scipy.special"), (*command, str(folder / "few.conll")),
             (*command, str(one)), (*command, str(ten)),
             repeats=7,
@@ -152,8 +152,9 @@ def main() -> bool:
             f"Reading, {SENTENCES * TOKENS:,} tokens in {SENTENCES:,} sentences, {size:.1f} MB",
             [
                 Line("file to counts / seqeval default mode, scoring alone",
-                     tags, best["default"], 1 / 8),
-                Line("file to counts / seqeval strict mode, scoring alone", tags, strict, 1 / 20),
+                     tags, best["default"], 1 / 8, peaks),
+                Line("file to counts / seqeval strict mode, scoring alone",
+                     tags, best["strict"], 1 / 20),
                 Line("two files of a million words / two of a million tokens",
                      best["words"], 2 * tags, 1.25),
                 # a million tokens fit the caches, five million do not; arrays above 32 MB are new
@@ -162,11 +163,12 @@ def main() -> bool:
                 Line("ten million tokens / twice five million",
                      best["ten"], 2 * best["five"], 1.5),
                 Line("probative score, a process less its start / seqeval, scoring alone",
-                     whole - bare, best["default"], 0.15),
+                     whole.seconds - bare.seconds, best["default"], 0.15, (whole.peak, 0.0)),
                 Line("the same less a process with ten tokens / seqeval, scoring alone",
-                     whole - small, best["default"], 0.15),
+                     whole.seconds - small.seconds, best["default"], 0.15),
                 Line("the same of ten million tokens / of ten times a million",
-                     tenfold - bare, 10 * (whole - bare), 1.3),
+                     tenfold.seconds - bare.seconds, 10 * (whole.seconds - bare.seconds), 1.3,
+                     (tenfold.peak, 0.0)),
                 Amount("peak memory, less that of a small file / size of the file",
                        peak_megabytes(ten) - peak_megabytes(folder / "few.conll"), 10 * size, 4),
                 nested_lists(gold, pred),

@@ -57,7 +57,8 @@ def write() -> None:
         rows = {row[0]: row for row in list(csv.reader(file))[1:]}
     today = datetime.now(UTC).date().isoformat()
     for line in (line for lines in timing.SHOWN.values() for line in lines):
-        memory = "" if line.peaks is None else f"{line.peaks[0] / 1e6:.3g} MB"
+        peaks = [f"{peak / 1e6:.3g} MB" for peak in line.peaks or () if peak]
+        memory = " / ".join(peaks)
         cells = line.shown(line.ours), line.shown(line.peer), f"{line.ratio:.3g}"
         rows[line.what] = [line.what, *cells, f"{line.at_most:g}", memory, today]
     with TABLE.open("w", encoding="utf-8", newline="") as file:

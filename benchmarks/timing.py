@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -46,6 +45,14 @@ class Line:
         )
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a process took: processor time in seconds, and its peak memory in bytes."""
+
+    seconds: float
+    peak: float
+
+
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
     """The least processor time of several: noise only ever adds."""
     return in_turns(repeats, it=work)["it"]
@@ -85,13 +92,13 @@ def against(
     return Line(what, best["ours"], best["peer"], at_most, peaks)
 
 
-def process_seconds(*commands: tuple[str, ...], repeats: int = 11) -> list[float]:
-    """The least processor times of whole Python processes, started in turn.
+def processes(*commands: tuple[str, ...], repeats: int = 11) -> list[Cost]:
+    """The least processor times and peaks of whole Python processes, started in turn.
 
     What else runs on the machine hardly counts then, and what does meets all of them. Modules are
     compiled, as an installation has them, and there are no threads that wait for each other.
     """
-    best = [float("inf")] * len(commands)
+    best = [Cost(float("inf"), float("inf"))] * len(commands)
     with tempfile.TemporaryDirectory() as compiled:
         environment = {
             **os.environ,
@@ -104,16 +111,23 @@ def process_seconds(*commands: tuple[str, ...], repeats: int = 11) -> list[float
             _run(arguments, environment)
         for _ in range(repeats):
             for i, arguments in enumerate(commands):
-                best[i] = min(best[i], _run(arguments, environment))
+                cost = _run(arguments, environment)
+                best[i] = Cost(min(best[i].seconds, cost.seconds), min(best[i].peak, cost.peak))
     return best
 
 
-def _run(arguments: tuple[str, ...], environment: dict[str, str]) -> float:
-    """The processor time of one process, all its threads together."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def _run(arguments: tuple[str, ...], environment: dict[str, str]) -> Cost:
+    """The cost of one process, all its threads together."""
+    with tempfile.TemporaryFile() as told:
+        child = subprocess.Popen(
+            [sys.executable, *arguments], stdout=told, stderr=told, env=environment
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            told.seek(0)
+            raise RuntimeError(f"{' '.join(arguments)}: {told.read().decode()}")
+    return Cost(usage.ru_utime + usage.ru_stime, 1024.0 * usage.ru_maxrss)
 
 
 def within(what: str, work: Callable[[], object], goal: float, rounds: int = 5) -> Line:
@@ -123,7 +137,7 @@ def within(what: str, work: Callable[[], object], goal: float, rounds: int = 5) 
 
 
 def growth(
-    what: str, work: Callable[[int], Callable[[], object]], sizes: tuple[int, int], rounds: int = 3
+    what: str, work: Callable[[int], Callable[[], object]], sizes: tuple[int, int], rounds: int = 5
 ) -> Line:
     """Ours at a large size against ours at a small one, grown with the power 1.1 of the size."""
     small, large = sizes
