@@ -91,7 +91,7 @@ def _first_places(codes: NDArray[Any], number: int) -> NDArray[np.int64]:
     return first
 
 
-def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def kinds_of_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     size = rows.max(axis=0, initial=0) + 1
     if np.prod(size) >= 2**53 or not np.array_equal(rows, np.round(rows)):
@@ -523,7 +523,7 @@ class PairedCounts:
         if not self.has_units:
             return self
         weight = self.multiplicity
-        first, group = _distinct_rows(self.cases)
+        first, group = kinds_of_rows(self.cases)
         number = np.bincount(group, weights=weight, minlength=len(first))
         return self._with(self.cases[first], number)
 

@@ -313,6 +313,17 @@ def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]
     return everything, np.split(codes, np.cumsum([len(side) for side in names])[:-1])
 
 
+def numbered_alike(
+    sides: Sequence[tuple[tuple[str, ...], Ints]],
+) -> tuple[tuple[str, ...], list[Ints]]:
+    """Return one numbering for the labels of several sides, and the items of each side in it."""
+    everything, codes = union([names for names, _ in sides])
+    return everything, [
+        own.astype(np.int32, copy=False) if names == everything else code[own]
+        for (names, own), code in zip(sides, codes, strict=True)
+    ]
+
+
 def collect(
     sides: Sequence[tuple[NDArray[Any], ...]],
     labels: tuple[str, ...],

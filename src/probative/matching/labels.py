@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from probative._validation import finite, flag, one_of, shown
 from probative.errors import InputError, suggestion
 from probative.labels import label_name, other_class, positive_label
-from probative.matching.items import Items, collect, union
+from probative.matching.items import Items, collect, numbered_alike
 from probative.reading.alignment import NOTHING
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, coded
 from probative.reading.source import some_of
@@ -74,14 +74,11 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
             problem = f"{system.name}: {what}, but {gold.name} has {len(gold)}"
             raise InputError(f"{problem}; expected the same number")
     everyone = (gold, *systems)
-    labels, codes = union([side.names for side in everyone])
+    labels, codes = numbered_alike([(side.names, side.codes) for side in everyone])
     item = np.arange(len(gold), dtype=np.int32)
     sides = [
-        (
-            side.item if isinstance(side, LabelSets) else item,
-            side.codes if side.names == labels else code[side.codes],
-        )
-        for side, code in zip(everyone, codes, strict=True)
+        (side.item if isinstance(side, LabelSets) else item, own)
+        for side, own in zip(everyone, codes, strict=True)
     ]
     if labels[:1] == (NOTHING,):  # a side without a row for an item has no label there
         labels = labels[1:]

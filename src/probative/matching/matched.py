@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from probative._validation import names_of, shortened
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
-from probative.matching.items import Items, union
+from probative.matching.items import Items, numbered_alike
 from probative.matching.labels import (
     UNION,
     averaged_labels,
@@ -97,8 +97,7 @@ def _join_by_key(
     for side in sides:
         if not isinstance(side.aligned, RowIds):
             raise InputError(f"key: {side.name} is no table; expected tables with these columns")
-    names, numbers = union([side.aligned.names for side in sides])
-    codes = [number[side.aligned.codes] for side, number in zip(sides, numbers, strict=True)]
+    names, codes = numbered_alike([(s.aligned.names, s.aligned.codes) for s in sides])
     held = np.stack([np.bincount(own, minlength=len(names)) for own in codes])
     answer = held[0] > 0
 
@@ -280,12 +279,13 @@ class Matched:
             return bool(a.documents == b.documents)
         if not isinstance(a, (Labels, Spans)):
             return True
-        _, codes = union([s.names if isinstance(s, Labels) else s.labels for s in (a, b)])
         if isinstance(a, Labels):
-            return bool(np.array_equal(codes[0][a.codes], codes[1][b.codes]))
+            _, (one, other) = numbered_alike([(s.names, s.codes) for s in (a, b)])
+            return bool(np.array_equal(one, other))
+        _, labels = numbered_alike([(s.labels, s.label) for s in (a, b)])
         rows_a, rows_b = (
-            np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
-            for s, code in zip((a, b), codes, strict=True)
+            np.unique(np.stack([s.sentence, s.start, s.end, label]), axis=1)
+            for s, label in zip((a, b), labels, strict=True)
         )
         return bool(np.array_equal(rows_a, rows_b))
 
@@ -296,8 +296,7 @@ class Matched:
             return None
         gold = self.tagged[0]
         extra = gold.text.document_lines  # count as tokens, as in conlleval
-        _, codes = union([side.names for side in self.tagged])
-        answer, *given = (code[side.tags] for code, side in zip(codes, self.tagged, strict=True))
+        _, (answer, *given) = numbered_alike([(side.names, side.tags) for side in self.tagged])
         total = gold.text.n_tokens + extra
         return tuple((int(np.count_nonzero(answer == own)) + extra, total) for own in given)
 
@@ -901,8 +900,8 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     systems = tuple(runs[:1])  # logs of counts have no outputs
     if runs and isinstance(gold, Labels) and gold.units is not None and gold.repeats is None:
         # single labels are concatenated run by run
-        names, codes = union([run.names for run in runs])
-        said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
+        names, codes = numbered_alike([(run.names, run.codes) for run in runs])
+        said = np.concatenate(codes)
         answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
         nothing: dict[str, Any] = {"texts": tuple, "aligned": None, "groups": None}
         gold = replace(gold, codes=answer, units=units, **nothing)
