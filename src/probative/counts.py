@@ -275,8 +275,7 @@ class Counts:
     def _of_checked(cls, cells: tuple[Any, ...]) -> Self:
         """Make tables of validated arrays without validating them again."""
         table = object.__new__(cls)
-        for name, value in zip_longest(CELLS, cells):
-            object.__setattr__(table, name, value)
+        vars(table).update(zip_longest(CELLS, cells))
         return table
 
     def __eq__(self, other: object) -> bool:
@@ -392,8 +391,7 @@ class PairedCounts:
         if not has_negatives:
             cases = np.concatenate([cases, np.zeros((*cases.shape[:-1], 1))], axis=-1)
             cases.flags.writeable = False
-        object.__setattr__(self, "cases", cases)
-        object.__setattr__(self, "has_negatives", has_negatives)
+        vars(self).update(cases=cases, has_negatives=has_negatives)
         if self.multiplicity is None:
             return
         if cases.ndim == 1:
@@ -606,9 +604,8 @@ class PairedCounts:
         if multiplicity is not None:
             multiplicity = np.asarray(multiplicity, dtype=np.int64)
             multiplicity.flags.writeable = False
-        names = "cases", "multiplicity", "has_negatives"
-        for name, value in zip(names, (cases, multiplicity, self.has_negatives), strict=True):
-            object.__setattr__(table, name, value)
+        known = {"multiplicity": multiplicity, "has_negatives": self.has_negatives}
+        vars(table).update(cases=cases, **known)
         return table
 
     def _system(self, which: dict[str, tuple[int, int]]) -> Counts:

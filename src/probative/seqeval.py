@@ -22,7 +22,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.intervals import interval
 from probative.jobs.score import scores_of
-from probative.matching.items import Items, collect, union
+from probative.matching.items import Items, collect, numbered_alike
 from probative.matching.matched import Matched
 from probative.matching.schemes import decode
 from probative.options import ScoreOptions
@@ -436,8 +436,8 @@ def _find(
         elif scheme:
             _warn("scheme= without mode='strict' is not used, as in seqeval")
         sides = [_lenient(side, suffix) for side in (gold, pred)]
-    labels, codes = union([side[4] for side in sides])
-    columns = [(*s[:3], code[s[3]]) for s, code in zip(sides, codes, strict=True)]
+    labels, codes = numbered_alike([(side[4], side[3]) for side in sides])
+    columns = [(*side[:3], own) for side, own in zip(sides, codes, strict=True)]
     items = collect(columns, labels, gold.text.n_sentences)
     # end and length identify spans here, but are not the start and end that `Items` expects
     return _Found(replace(items, start=None, end=None), (gold, pred))

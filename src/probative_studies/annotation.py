@@ -24,7 +24,7 @@ from probative._validation import Array, Ints, Mask, one_of, open_probability, w
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.rare_positives import ItemStrata, rare_interval
-from probative.inference.stratified import Draw, Judge, PoolScores, Spread, influences
+from probative.inference.stratified import Draw, Judge, PoolScores, Spread, target_of
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.schemes import decode
 from probative.metrics import score
@@ -278,10 +278,11 @@ class ItemQuestion:
         """Return True if the normal interval of the same labels covers the truth."""
         layers = np.bincount(self.layer, weights=self.sizes)
         draw = Draw(np.repeat(self.layer, drawn), layers)
-        told = [influences(own, draw) for own in _rows(self.returned, drawn, found)]
-        (value, moves), *others = told if self.paired else told[:1]
-        for other, more in others:
-            value, moves = other - value, more - moves
+        rows = _rows(self.returned, drawn, found)
+        told = [target_of(own, (own * draw.weights).sum(), draw, "f1", 1.0) for own in rows]
+        value, moves = told[0].value, told[0].moves
+        if self.paired:
+            value, moves = told[1].value - value, told[1].moves - moves
         far = -special.ndtri((1 - level) / 2) * math.sqrt(Spread(moves, draw).variance)
         return bool(abs(value - self.truth) <= far)
 

@@ -25,7 +25,13 @@ from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.classes import METHOD, ClassScore, ConfusedItems, confusion_interval
 from probative.inference.differences import difference
-from probative.inference.intervals import default_method, interval, methods_for, units_hold
+from probative.inference.intervals import (
+    PRIOR_ITEMS,
+    default_method,
+    interval,
+    methods_for,
+    pessimist_and_optimist,
+)
 from probative.inference.macro import (
     MacroEvidence,
     degrees_of_freedom,
@@ -34,6 +40,7 @@ from probative.inference.macro import (
     macro_score,
 )
 from probative.inference.macro_comparison import macro_difference
+from probative.inference.units import dependence_of_score
 from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, ratio, score, score_of_table
 from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
@@ -348,6 +355,30 @@ def _unit_jobs(metric: str) -> Iterator[_Drawn]:
         single = partial(_hold, drawn, metric, truth)
         yield _Drawn("units", *about, default_method(metric), truth, single)
         yield _Drawn("unit-differences", *about, "mover", gap, partial(_differ, drawn, metric))
+
+
+def units_hold(
+    units: Counts, metric: str, truth: float, *, level: float = 0.95
+) -> tuple[bool, bool] | None:
+    """Return whether the guarded interval of units contains a value, and whether it has a note."""
+    # This uses the tails beyond the value, which take a tenth of the time of the interval. None:
+    # the score is undefined.
+    table = units.sum()
+    estimate = score(table, metric)
+    if np.isnan(estimate):
+        return None
+    dependence = dependence_of_score(units, metric)
+    noted = dependence.note is not None
+    if dependence.no_evidence:
+        return True, noted
+    entry = TABLE[metric]
+    assert isinstance(entry, Composite)  # noqa: S101  # others have no guarded interval
+    tail = float(special.ndtr(-dependence.quantile(level)))
+    cells = [float(cell) for cell in entry.cells(table / dependence.divisor)]
+    pessimist, optimist = pessimist_and_optimist(metric, PRIOR_ITEMS["guarded"], *cells)
+    if truth < estimate:
+        return bool(pessimist.cdf(truth) >= tail), noted
+    return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
 def _hold(

@@ -16,7 +16,7 @@ from probative.inference.stratified import (
     Judge,
     PoolScores,
     Spread,
-    influences,
+    target_of,
     unit_variance,
 )
 from probative.metrics import score
@@ -53,9 +53,10 @@ def test_differences_are_those_of_textbook_formulas_in_fractions(case):
     assert beyond.standard_error**2 == pytest.approx(case["beyond"], rel=1e-10)
     assert beyond.worth == pytest.approx(found.worth, rel=1e-10)
     for counts, value, variance in zip((a, b), case["scores"], case["variances"], strict=True):
-        own, moves = influences(counts, draw, case["metric"], **how)
-        assert own == pytest.approx(value, rel=1e-12)
-        assert Spread(moves, draw).variance == pytest.approx(variance, rel=1e-11)
+        total = (counts * draw.weights).sum()
+        own = target_of(counts, total, draw, case["metric"], how.get("beta", 1.0))
+        assert own.value == pytest.approx(value, rel=1e-12)
+        assert Spread(own.moves, draw).variance == pytest.approx(variance, rel=1e-11)
 
 
 POOL = np.array([3.0, 0, 1, 1, 5, 2, 2, 7, 4])

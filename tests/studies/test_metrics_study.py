@@ -9,7 +9,6 @@ import pytest
 
 import probative as pv
 from probative.inference.classes import ConfusedItems
-from probative.inference.intervals import units_hold
 from probative.metrics import score
 from probative_studies.coverage import operating_characteristics
 from probative_studies.metrics import (
@@ -19,6 +18,7 @@ from probative_studies.metrics import (
     least_coverage,
     metric_study,
     paired_shares,
+    units_hold,
 )
 
 

@@ -269,11 +269,10 @@ def _effect(scores: Array, explained: Any) -> Any:
 
 def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
     """Return the variance of the difference B minus A over tables of independent items."""
-    moves = (_moves(side, metric, beta) for side in (table.b, table.a))
     kinds = PairedCounts(np.eye(8))
     b, a = (
-        np.array([side.tp, side.fp, side.fn, side.tn]).T @ move
-        for side, move in zip((kinds.b, kinds.a), moves, strict=True)
+        np.array(own._cells()).T @ _moves(total, metric, beta)
+        for own, total in ((kinds.b, table.b), (kinds.a, table.a))
     )
     return float(table.cases @ (b - a) ** 2)
 

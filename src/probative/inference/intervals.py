@@ -127,7 +127,7 @@ _COMPOSITE_METHODS = ("guarded", "jeffreys", "bayes", "logit", "wald")
 # Prior items for an end of the interval: added to the cells that move the score towards the other
 # end, and to those that move it towards this one. With half an item in each, few errors of two
 # kinds seem too certain.
-_PRIOR_ITEMS = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
+PRIOR_ITEMS = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
 _POSTERIOR_METHODS = ("jeffreys", "bayes")  # the interval may leave out an estimate of 0 or 1
 METHODS = ("wilson", *_F1_METHODS, "mover", "guarded")
 # Scores that are a sum of two proportions of different items, given how many there are of each.
@@ -360,7 +360,7 @@ def _limits(
         low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
         least, most = bounds(metric)
-        if isinstance(TABLE[metric], Composite) and method in _PRIOR_ITEMS:
+        if isinstance(TABLE[metric], Composite) and method in PRIOR_ITEMS:
             # an estimate at its bound belongs to the interval, as in Jeffreys' for proportions
             low, high = np.fmin(low, estimate), np.fmax(high, estimate)
         elif method == "wald":
@@ -414,10 +414,10 @@ def _limits_by_method(
 def _of_composite(counts: Counts, entry: Composite, method: str, reach: _Reach) -> tuple[Any, Any]:
     """Return the interval of a score that is not a ratio of linear forms."""
     cells = entry.cells(counts)
-    if method in _PRIOR_ITEMS:
+    if method in PRIOR_ITEMS:
         # each end from a posterior of its own, with the prior items of this method
         table = np.stack(np.broadcast_arrays(*cells), axis=-1).astype(np.float64)
-        how = entry.name, reach.tail, _PRIOR_ITEMS[method]
+        how = entry.name, reach.tail, PRIOR_ITEMS[method]
         rows = [_limits_of_cells(*how, *row) for row in table.reshape(-1, 4).tolist()]
         limits = np.array(rows).reshape(*table.shape[:-1], 2)
         return limits[..., 0], limits[..., 1]
@@ -449,13 +449,14 @@ def _of_composite(counts: Counts, entry: Composite, method: str, reach: _Reach) 
 def _limits_of_cells(
     metric: str, tail: float, prior: tuple[float, float], *cells: float
 ) -> tuple[float, float]:
-    for_low, for_high = _pessimist_and_optimist(metric, prior, *cells)
+    for_low, for_high = pessimist_and_optimist(metric, prior, *cells)
     return float(for_low.ppf(tail)), float(for_high.isf(tail))
 
 
-def _pessimist_and_optimist(
+def pessimist_and_optimist(
     metric: str, prior: tuple[float, float], *cells: float
 ) -> tuple[CompositePosterior, CompositePosterior]:
+    """Return the posteriors of which an interval takes its lower and its upper end."""
     from probative.inference.posterior.single import CompositePosterior
 
     tp, fp, fn, tn = cells
@@ -464,32 +465,6 @@ def _pessimist_and_optimist(
         CompositePosterior(metric, [tp + few, fp + many, fn + many, tn + few]),
         CompositePosterior(metric, [tp + many, fp + few, fn + few, tn + many]),
     )
-
-
-def units_hold(
-    units: Counts, metric: str, truth: float, *, level: float = 0.95
-) -> tuple[bool, bool] | None:
-    """Return whether the guarded interval of units contains a value, and whether it has a note."""
-    # This uses the tails beyond the value, which take a tenth of the time of the interval. None:
-    # the score is undefined.
-    from probative.inference.units import dependence_of_score
-
-    table = units.sum()
-    estimate = score(table, metric)
-    if np.isnan(estimate):
-        return None
-    dependence = dependence_of_score(units, metric)
-    noted = dependence.note is not None
-    if dependence.no_evidence:
-        return True, noted
-    entry = TABLE[metric]
-    assert isinstance(entry, Composite)  # noqa: S101  # others have no guarded interval
-    tail = _Reach.students(dependence, level).tail
-    cells = [float(cell) for cell in entry.cells(table / dependence.divisor)]
-    pessimist, optimist = _pessimist_and_optimist(metric, _PRIOR_ITEMS["guarded"], *cells)
-    if truth < estimate:
-        return bool(pessimist.cdf(truth) >= tail), noted
-    return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
 def _of_posterior(

@@ -247,14 +247,6 @@ _RULE_OF_THREE = 3  # what none of n units shows has a share of at most 3/n (at 
 _NOTED_SHARE_OF_LOWER_BOUND = 0.25
 
 
-def influences(
-    counts: Counts, draw: Draw, metric: str = "f1", *, beta: float = 1.0
-) -> tuple[float, Array]:
-    """Return the score of the pool and the influence (x - F·y)/Y of every labelled unit."""
-    target = _target(counts, (counts * draw.weights).sum(), draw, metric, beta)
-    return target.value, target.moves
-
-
 @dataclass(frozen=True, eq=False)
 class _Target:
     """A score or a difference of two, as a total over the pool."""
@@ -314,7 +306,7 @@ class PoolScores:
     ) -> None:
         totals = [(counts * draw.weights).sum() for counts in systems]
         targets = [
-            _target(counts, total, draw, metric, beta)
+            target_of(counts, total, draw, metric, beta)
             for counts, total in zip(systems, totals, strict=True)
         ]
         if judge is not None and not any(math.isnan(target.value) for target in targets):
@@ -406,7 +398,7 @@ class PoolScores:
         )
 
 
-def _target(counts: Counts, total: Counts, draw: Draw, metric: str, beta: float) -> _Target:
+def target_of(counts: Counts, total: Counts, draw: Draw, metric: str, beta: float) -> _Target:
     """Compute the score of a system and the influence of every unit; NaN where it is undefined."""
     x, y = contributions(counts, metric, at=total, beta=beta)
     # what one item adds to numerator and denominator: tp, fp, fn and tn, in this order

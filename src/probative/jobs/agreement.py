@@ -16,7 +16,7 @@ from probative.inference.agreement import MISSING, Ratings, alpha_interval, doub
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.inference.intervals import interval
 from probative.jobs.score import by_name, facts_of_reading, match_of, share_of, unit_of
-from probative.matching.items import Items, union
+from probative.matching.items import Items, numbered_alike
 from probative.matching.labels import match_labels, only_in_a_system
 from probative.matching.matched import Matched, match_inputs
 from probative.matching.outputs import short_name
@@ -144,7 +144,7 @@ def _of_labels(
 ) -> tuple[Interval, tuple[PairAgreement, ...]]:
     """Return alpha of all annotators, and agreement and kappa of each pair."""
     sides: Any = (matched.gold, *matched.systems)
-    labels, codes = union([side.names for side in sides])
+    labels, codes = numbered_alike([(side.names, side.codes) for side in sides])
     absent = {_NO_LABEL, options.missing}
     if options.missing == "" and _NO_LABEL not in labels:
         raise InputError("missing: there are no blank cells; expected some, or it left out")
@@ -152,7 +152,7 @@ def _of_labels(
         raise InputError(f"missing: nobody gives the label {options.missing!r}; expected one")
     known = np.array([MISSING if name in absent else 0 for name in labels])
     number = np.where(known == MISSING, MISSING, np.cumsum(known != MISSING) - 1)
-    table = np.stack([number[code[s.codes]] for code, s in zip(codes, sides, strict=True)])
+    table = np.stack([number[own] for own in codes])
     n_labels = int(np.count_nonzero(known != MISSING))
     units = None if unit == "item" else matched.gold.units
     if unit == "document" and matched.items.document is not None:

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from probative.reading.formats import Annotations, Column, Pair
 
 _LISTS = {list, tuple}
-
-
 _EXAMPLE = ("reference", "predicted")  # attributes of an example of spaCy: two documents
 
 

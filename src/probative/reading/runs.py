@@ -196,9 +196,9 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
         file = system if is_path(system) else None
-        if not isinstance(outputs[0], (str, Real)):  # labels may be very many; wrong ones are named
-            paths = any(issubclass(kind, Path) for kind in set(map(type, outputs)))
-            file = next(one for one in outputs if isinstance(one, Path)) if paths else file
+        labels = isinstance(outputs[0], (str, Real))  # may be very many, and wrong ones are named
+        if not labels and any(issubclass(kind, Path) for kind in set(map(type, outputs))):
+            file = next(one for one in outputs if isinstance(one, Path))
         if file is not None and not is_path(gold):
             what = "is a file, but gold is data"
             raise InputError(f"{what}; expected all of them as files, or all as data", file)

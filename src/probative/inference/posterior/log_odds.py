@@ -88,21 +88,24 @@ def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Ar
     size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
     if size <= _MOST_EQUAL_STEPS:
         return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size), np.ones(size)
-    scale = _STEPS_BEFORE_GROWTH * h
-    first, last = np.arcsinh(low / scale), np.arcsinh(high / scale)
-    size = int(np.ceil(np.max(last - first) * _STEPS_BEFORE_GROWTH)) + 1
-    t = np.linspace(first, last, size, axis=-1)
-    return scale[..., None] * np.sinh(t), np.cosh(t)
+    return _growing(low, high, _STEPS_BEFORE_GROWTH * h, _STEPS_BEFORE_GROWTH)
+
+
+def _growing(low: Array, high: Array, even: Array, steps: float) -> tuple[Array, Array]:
+    """Return points from low to high, so many steps within `even` of 0, and their lengths."""
+    first, last = np.arcsinh(low / even), np.arcsinh(high / even)
+    t = np.linspace(first, last, int(np.ceil(np.max(last - first) * steps)) + 1, axis=-1)
+    return even[..., None] * np.sinh(t), np.cosh(t)
 
 
 def stretched(a: float, b: float, step: float, even: float) -> tuple[Array, Array]:
     """Return nodes and relative weights for the log odds of Beta(a, b), with growing steps."""
-    # x = even·sinh(t) from the peak: about `step` apart in the middle, within `even` log odds
-    shapes, peak = (np.array(a), np.array(b)), np.log(a / b)
-    first, last = np.arcsinh((np.stack(window(*shapes)) - peak) / even)
-    t = np.linspace(first, last, int(np.ceil((last - first) * even / step)) + 1)
-    y = peak + even * np.sinh(t)
-    return y, np.exp(log_pdf(*shapes, y)) * np.cosh(t)
+    # they are about `step` apart within `even` log odds of the peak
+    shapes = np.array(a), np.array(b)
+    low, high = _reach(*shapes)
+    offset, length = _growing(low, high, np.array(even), even / step)
+    y = np.log(a / b) + offset
+    return y, np.exp(log_pdf(*shapes, y)) * length
 
 
 def step(sd: Array, finest: Array | float) -> Array:
