@@ -26,7 +26,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
-
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISCHR, "a device"),

@@ -29,7 +29,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
-
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 EXPECTED_LABEL = "expected text, a number or a truth value"
 _PLACES_SHOWN = 3  # of missing labels, in messages

@@ -63,7 +63,6 @@ __all__ = [
 if TYPE_CHECKING:
     Slopes = tuple[Any, ...]
 
-
 _SMALLEST_SLOPE = 1e-13  # times the number of items; a smaller derivative is a rounding error
 
 

@@ -42,7 +42,6 @@ from probative.wording.verdict import why_by_unit
 if TYPE_CHECKING:
     from probative.results import DifferencePosterior
 
-
 _METHODS = ("mover", "bayes")
 _UNDEFINED = "undefined: the denominator of a score is 0"
 _OUTSIDE = "the estimate lies outside the interval: the prior outweighs these counts"

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
     from probative.results import Comparison
 
-
 _MOST_UNITS = 10**15  # more than anybody will ever have
 _SYSTEMS_NEVER_DIFFER = "the systems never differ in the pilot, so their variation is unknown"
 _PILOT_OF_ONE_UNIT = "the pilot is one unit, so the variation between units is unknown"

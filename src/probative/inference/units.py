@@ -25,7 +25,6 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from probative._validation import Array
 
-
 ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 # Fewer effective units than this leave room for a weakness that a test set does not show: what
 # None of n units shows affects up to 3 in n of all (the rule of three).

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from probative.results import DifferencePosterior
 
-
 GATES = ("fail-if-worse", "require-not-worse", "require-better")
 
 

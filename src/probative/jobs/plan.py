@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from probative.matching.outputs import RunGroup
     from probative.results import Plan, RunsPlan
 
-
 _OF_CASES = frozenset(("metric", "difference", "power", "units", "level", "beta"))
 
 

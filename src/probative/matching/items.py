@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-
 GROUPINGS = ("label", "sentence", "document")
 _ITEMS_AT_ONCE = 2**17  # counted in one go
 _BY_ITEM = ("unit", "label", "answer", "start", "end", "times")  # have one entry per item

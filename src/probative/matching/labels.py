@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Side = Labels | LabelSets
 
-
 UNION = "union"
 _LABELS_IN_A_NOTE = 5
 _FEW_SIDES = 8  # with more, sorting is faster than comparing every side with every other

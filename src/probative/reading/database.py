@@ -45,7 +45,6 @@ from probative.tables.query import sql_text
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-
 _MEMORY_LIMIT = "1GB"
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*", re.ASCII)
 _SMALLEST_MEMORY_LIMIT = 50e6  # bytes; with less the engine cannot even read a file

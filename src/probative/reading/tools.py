@@ -34,7 +34,6 @@ from probative.reading.table_sides import label_sets
 if TYPE_CHECKING:
     from probative.reading.formats import Column, Input, Pair
 
-
 _JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
 
 

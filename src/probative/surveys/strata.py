@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Numbers = Sequence[int]
     Units = NDArray[np.intp]
 
-
 LEAST = 5  # fewest units drawn from a stratum, if it has as many
 _TIMES_LEAST_PER_STRATUM = 2  # the sample has at least this many times LEAST units per stratum
 _MOST_CUTS = 4  # most strata of one pattern by confidence, or by the number of items

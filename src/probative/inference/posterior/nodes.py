@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Averages = Callable[[Sequence["Nodes"]], Array]
     Shapes = Sequence[tuple[float, float]]
 
-
 _SIZES = (2, 3, 4, 6, 9, 13, 19)  # nodes of a rule, by level
 _SIZES_TRIED = 5  # of each rule, with few nodes of the others
 _NODES_OF_THE_OTHERS = 2  # while one rule is tried

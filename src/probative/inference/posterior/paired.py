@@ -317,7 +317,6 @@ def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
 if TYPE_CHECKING:
     Share = _GaussShare | _SteppedShare
 
-
 _TOLERANCE = 1e-9  # of the average over the nodes
 _TOLERANCE_OF_K = 1e-9  # of the integral over K
 # Error of the integral over K while nodes are chosen. That of Gauss rules is a smooth function of

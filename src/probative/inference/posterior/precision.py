@@ -476,7 +476,6 @@ def _zoomed(log_function: Callable[[Array], Array], low: Array, high: Array) -> 
 if TYPE_CHECKING:
     Complex = NDArray[np.complex128]
 
-
 _LAW_DROP = 22.0  # minus the logarithm of what is left out of W and its characteristic function
 _WIDEST_STEP = 0.45  # of W
 _MOST_WAVES = 400
