@@ -238,3 +238,34 @@ def test_records_have_no_agreement():
     records = [{"name": "Ada"}, {"name": "Bob"}]
     with pytest.raises(InputError, match="others: records have no agreement; expected tags"):
         pv.agreement(records, records, task="records")
+
+
+@pytest.mark.parametrize("missing", [np.float64("nan"), None, float("nan"), pd.NaT, pd.NA])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_missing_values_of_any_kind_and_at_any_place_are_left_out(missing, place):
+    first, other = ["x", "y", "x", "y"] * 3, ["x", "y", "x", "y"] * 3
+    other[place] = missing
+    found = pv.agreement(first, other)
+    assert found.pairs[0].items == 11
+    assert found.to_dict()["alpha"] == pv.agreement(other, first).to_dict()["alpha"]
+
+
+def test_lists_beside_a_table_may_have_missing_values_where_the_table_may_not():
+    frame = pd.DataFrame({"l": ["x", "y", "x", "y"]})
+    found = pv.agreement(frame, ["x", None, "x", "y"], gold_column="l")
+    assert found.pairs[0].items == 3
+    blank = pd.DataFrame({"l": ["x", None, "x", "y"]})
+    with pytest.raises(InputError, match="missing labels: 1 of 4"):
+        pv.agreement(blank, ["x", "y", "x", "y"], gold_column="l")
+
+
+def test_sentences_are_no_labels_also_where_some_are_missing():
+    with pytest.raises(InputError, match="could be sentences or labels"):
+        pv.agreement(["ab c", None, "d"], ["a bc", None, "d"])
+
+
+def test_the_design_effect_is_undefined_where_items_do_not_vary():
+    frame = pd.DataFrame({"u": ["i", "j"], "a": ["x", "y"], "b": ["x", "y"]})
+    found = pv.agreement(frame, columns=["a", "b"], unit_column="u", by="unit")
+    assert found.alpha.estimate == 1
+    assert np.isnan(found.alpha.design_effect)

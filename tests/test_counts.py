@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
+from probative.errors import InputError
 
 amount = st.integers(0, 10**6)
 table = st.builds(pv.Counts, amount, amount, amount, amount)
@@ -219,3 +220,23 @@ def test_a_slice_of_tables_is_read_only():
     assert part == pv.Counts([2, 3], [5, 6], [8, 9])
     with pytest.raises(ValueError, match="read-only"):
         part.tp[0] = 7
+
+
+def test_computed_cases_are_refused_as_given_ones_are():
+    one, two = (pv.PairedCounts([range(1, 9)] * n, number) for n, number in ((1, [2]), (2, None)))
+    with pytest.raises(InputError, match=r"multiplicity: shape \(1,\)"):
+        one * np.array([[1.0], [2.0]])
+    with pytest.raises(InputError, match=r"cases: shape \(2, 2, 8\)"):
+        two * np.ones((2, 1, 1))
+    huge = pv.PairedCounts([[1] * 8] * 1025, [2**53] * 1025)
+    with pytest.raises(InputError, match=r"multiplicity: .* too large"):
+        huge.grouped()
+    with pytest.raises(InputError, match=r"cases: .* too large"):
+        pv.PairedCounts([2**53] * 8) * 2
+    with pytest.raises(InputError, match=r"tp: .* too large"):
+        _ = pv.PairedCounts([2**53] * 8).a
+    for made in (two * 2, two.grouped(), two.swapped(), two.total()):
+        with pytest.raises(ValueError, match="read-only"):
+            made.cases[..., 0] = 9
+        with pytest.raises(ValueError, match="read-only"):
+            np.atleast_1d(two.a.tp)[0] = 9

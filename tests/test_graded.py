@@ -561,3 +561,9 @@ def test_kappa_of_yes_and_no_is_cohens():
     found = judge_agreement("a", judge, people, None, 0.95)
     assert found["kappa"].estimate == pytest.approx(cohen_kappa_score(people, judge))
     assert found["correlation"].estimate == pytest.approx(np.corrcoef(people, judge)[0, 1])
+
+
+def test_human_scores_beside_lists_need_the_names_of_the_systems():
+    scores = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.4]}
+    with pytest.raises(InputError, match=r"human: \[1, None, 3\]; expected a dictionary"):
+        pv.score(scores=scores, human=[1, None, 3])

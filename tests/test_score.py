@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from pathlib import Path
 
 import conlleval
 import numpy as np
@@ -425,3 +426,11 @@ def test_few_sentences_say_what_they_may_not_show_wherever_they_carry_a_claim():
     assert pv.estimate(drawn.design, labels, systems=many).notes[-1].endswith("from this sample")
     whole = pv.estimate(pv.sample(None, many, size=72).design, 4 * gold, systems=many)
     assert not any("weakness" in note for note in whole.notes)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.str_])
+def test_a_list_of_single_values_of_numpy_is_one_output(kind):
+    gold, pred = [1, 2, 1, 2], [kind(value) for value in (1, 2, 2, 2)]
+    assert pv.score(gold, pred)[0].counts.tp == 3
+    with pytest.raises(InputError, match="item 2 is PosixPath"):
+        pv.score(gold, [pred[0], Path("x"), *pred[2:]])

@@ -597,15 +597,18 @@ class PairedCounts:
 
     def _with(self, cases: NDArray[np.float64], multiplicity: Any = None) -> Self:
         """Return cases computed from these, with whole numbers of equal units."""
-        if not cases.max(initial=0) <= MOST:  # refused
-            return type(self)(cases if self.has_negatives else cases[..., :7], multiplicity)
+        number = None if multiplicity is None else np.asarray(multiplicity)
+        fits = cases.ndim <= 2 and cases.max(initial=0) <= MOST
+        if number is not None:
+            fits &= number.shape == cases.shape[:1] and number.max(initial=0) <= MOST
+        if not fits:  # refused
+            return type(self)(cases if self.has_negatives else cases[..., :7], number)
         table = object.__new__(type(self))
         cases.flags.writeable = False
-        if multiplicity is not None:
-            multiplicity = np.asarray(multiplicity, dtype=np.int64)
-            multiplicity.flags.writeable = False
-        known = {"multiplicity": multiplicity, "has_negatives": self.has_negatives}
-        vars(table).update(cases=cases, **known)
+        if number is not None:
+            number = number.astype(np.int64)
+            number.flags.writeable = False
+        vars(table).update(cases=cases, multiplicity=number, has_negatives=self.has_negatives)
         return table
 
     def _system(self, which: dict[str, tuple[int, int]]) -> Counts:

@@ -100,7 +100,8 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     low, high = _limits(units, repeats, freedom, level)
     effect = None
     if ratings.units is not None:
-        effect = _spread(units @ slopes, repeats) / _spread(rows @ slopes, times)
+        alone = _spread(rows @ slopes, times)
+        effect = _spread(units @ slopes, repeats) / alone if alone > 0 else np.nan
     note = doubt((paired & (number.max(axis=1, initial=0) < labelled))[kind], ratings.units)
     return Interval(*head, estimate, min(low, estimate), max(high, estimate), note, effect)
 

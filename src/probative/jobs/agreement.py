@@ -24,7 +24,7 @@ from probative.matching.segmentation import match_words
 from probative.matching.spans import match_rule, match_spans
 from probative.options import AgreementOptions, ReadingKeywords
 from probative.reading.annotations import Labels, Segmented, Spans
-from probative.reading.inputs import is_frame, is_path
+from probative.reading.inputs import is_path
 from probative.results import Agreement, Interval, PairAgreement
 
 _ALWAYS_0 = "one annotator uses only one label, so kappa is always 0"
@@ -97,14 +97,14 @@ def agreement(
         head, *columns = options.columns
         options = replace(options, gold_column=head, columns=tuple(columns))
         names = names or [str(head), *map(str, columns)]
-    are_tables = any(is_path(own) or is_frame(own) for own in given)
     matched = match_inputs(
         answer,
         rest,
         names=None if names is None else names[1:],
         find_positive=False,
         same_labels=False,  # with few items each, people may use different labels
-        blank=_NO_LABEL if options.missing == "" or not are_tables else None,
+        blank=_NO_LABEL if options.missing == "" else None,
+        absent=_NO_LABEL,
         reading=options,
     )
     if matched.runs or matched.task == "samples":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from probative._validation import names_of, shortened
+from probative._validation import names_of, shortened, shown
 from probative.errors import InputError, Recognised
 from probative.labels import factorise_each
 from probative.matching.items import Items, numbered_alike
@@ -103,8 +103,8 @@ def _join_by_key(
 
     def told(ids: NDArray[np.bool_]) -> tuple[int, tuple[str, ...]]:
         places = np.flatnonzero(ids).tolist()
-        shown = (names[i].replace("\x1f", ", ") for i in places)
-        return len(places), tuple(nsmallest(_IDS_SHOWN, shown))
+        texts = (names[i].replace("\x1f", ", ") for i in places)
+        return len(places), tuple(nsmallest(_IDS_SHOWN, texts))
 
     found = [
         Mismatch(side.name, told(answer & (own == 0)), told(~answer & (own > 0)), told(own > 1))
@@ -310,19 +310,21 @@ def match_inputs(
     all_there: bool = True,
     same_labels: bool = True,
     blank: str | None = None,
+    absent: str | None = None,
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
     """Read gold and the outputs of systems (none if `gold` holds both), and match them."""
     # `find_positive`: look for a class that counts as "yes" in labels of two classes; `all_there`:
     # these are all systems, so that a mapped label must occur; `same_labels`: refuse a system that
-    # shares no label with gold; `blank`: the label of missing values, None refuses them
+    # shares no label with gold; `blank`, `absent`: the labels of blank table cells and of missing
+    # values in lists; None refuses them
     choices = check_reading(ReadingOptions.of(keywords) if reading is None else reading)
     columns = choices.columns
     names = None if names is None else names_of("names", names)
     every = (system if isinstance(system, Runs) else (system,) for system in systems)
     refuse_repeats([gold, choices.train_words, *chain.from_iterable(every)])
-    options = replace(how_to_read(choices), blank=blank)
+    options = replace(how_to_read(choices), blank=blank, absent=absent)
     if isinstance(choices, GradedOptions) and (choices.scores is not None or choices.score_columns):
         return _match_graded([gold, *systems], names, options, choices)
     if isinstance(gold, Mapping) and not systems:
@@ -482,6 +484,9 @@ def _with_human(
     elif choices.run_column is not None:
         _, of_runs = read_runs_together(choices.human, plain, choices)
         human = [scores.scores_of_labels(own) for system in of_runs for own in system.outputs]
+    elif not columns:
+        expected = "expected a dictionary of the human scores of every system"
+        raise InputError(f"human: {shown(choices.human)}; {expected}")
     else:
         ids = [str(column) for column in choices.key][:1]
         _, found, _ = both_of(choices.human, plain, columns[0], [*columns, *ids])

@@ -576,7 +576,7 @@ def spans_from_sets(
 
 
 def labels_from_array(
-    name: str, values: Any, *, continuous: bool = True, blank: str | None = None
+    name: str, values: Any, *, continuous: bool = True, absent: str | None = None
 ) -> Labels:
     """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
 
@@ -587,9 +587,9 @@ def labels_from_array(
     if not len(items):
         raise error("is empty; expected one label per item")
     codes, distinct = factorise_labels(items, error)
-    if blank is not None:  # the empty text is no label in any case
-        absent = [not isinstance(v, (str, bytes)) and is_missing(v) for v in distinct]
-        distinct = [blank if a else v for a, v in zip(absent, distinct, strict=True)]
+    if absent is not None:  # the empty text is no label in any case
+        lost = [not isinstance(v, (str, bytes)) and is_missing(v) for v in distinct]
+        distinct = [absent if gone else v for gone, v in zip(lost, distinct, strict=True)]
     if not continuous:
         refuse_continuous(distinct, error, len(items))
     return Labels(name, *named(codes, distinct, error))

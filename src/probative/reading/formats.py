@@ -541,7 +541,8 @@ class Options:
     predicted: bool = False  # the output of a system: of several columns, one of predictions
     key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
     group: str | None = None  # the column of the groups in a table
-    blank: str | None = None  # the label for missing values; None: they are refused
+    blank: str | None = None  # the label for blank cells of a table; None: they are refused
+    absent: str | None = None  # the label for missing values of lists; None: they are refused
     # records: look for them in prose; what becomes of outputs that are none (count or error)
     find_json: bool = False
     on_malformed: str = "count"

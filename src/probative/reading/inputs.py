@@ -116,8 +116,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """Read one label per item; refuse tags without sentences unless task='labels' is given."""
-    continuous, blank = options.predicted, options.blank
-    labels = labels_from_array(name, values, continuous=continuous, blank=blank)
+    how: Any = {"continuous": options.predicted, "absent": options.absent}
+    labels = labels_from_array(name, values, **how)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         problem = f"{name}: could be tags without sentences or labels ({reason})"
@@ -234,7 +234,9 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
         return
     gold, *others = texts
     distinct = _texts_of([gold], are_lists=True)  # of large data, mostly few labels
-    if distinct is None:
+    if distinct is None:  # some may be missing
+        if None in gold:
+            _refuse_sentences([[t for t in side if isinstance(t, str)] for side in texts])
         return
     spaced = any(" " in text.strip() for text in distinct)
     if not spaced or gold in others or not all(isinstance(t, str) for o in others for t in o):

@@ -273,6 +273,8 @@ def _depth(data: Any) -> int:
     """Return the nesting depth of the first single entry (a label, a tag, a span)."""
     if isinstance(data, np.ndarray) and data.dtype != object:
         return data.ndim
+    if not hasattr(data, "__len__"):
+        return 0  # also single values of NumPy and pandas, which look like series
     if is_series(data) and not isinstance(data, np.ndarray):
         return 1
     if isinstance(data, (str, bytes)) or not isinstance(data, (Sequence, Set, np.ndarray)):
