@@ -240,3 +240,10 @@ def test_computed_cases_are_refused_as_given_ones_are():
             made.cases[..., 0] = 9
         with pytest.raises(ValueError, match="read-only"):
             np.atleast_1d(two.a.tp)[0] = 9
+
+
+def test_no_units_stay_no_units():
+    none = pv.PairedCounts(np.zeros((0, 8)), [])
+    assert none.grouped() == none.swapped() == none
+    assert none.n_units == 0
+    assert not none.total().cases.any()

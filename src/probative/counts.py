@@ -598,10 +598,8 @@ class PairedCounts:
     def _with(self, cases: NDArray[np.float64], multiplicity: Any = None) -> Self:
         """Return cases computed from these, with whole numbers of equal units."""
         number = None if multiplicity is None else np.asarray(multiplicity)
-        fits = cases.ndim <= 2 and cases.max(initial=0) <= MOST
-        if number is not None:
-            fits &= number.shape == cases.shape[:1] and number.max(initial=0) <= MOST
-        if not fits:  # refused
+        fits = number is None or (number.shape == cases.shape[:1] and number.max(initial=0) <= MOST)
+        if not fits or cases.ndim > 2 or not cases.max(initial=0) <= MOST:  # refused
             return type(self)(cases if self.has_negatives else cases[..., :7], number)
         table = object.__new__(type(self))
         cases.flags.writeable = False

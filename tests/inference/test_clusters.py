@@ -569,3 +569,12 @@ def test_the_picture_of_a_few_units_has_one_peak():
     turns = np.diff(np.sign(np.diff(density)))
     assert np.count_nonzero(turns) == 1
     assert found.interval(0.998) == (-1, 1)
+
+
+@pytest.mark.parametrize("method", ["clopper-pearson", "jeffreys", "bayes"])
+@pytest.mark.parametrize("level", [0.95, 0.999, 1 - 1e-9])
+def test_limits_of_two_units_are_numbers_however_far_the_tail_is(method, level):
+    units = pv.Counts([18, 46], [1, 1], [1, 0], [0, 0])
+    for metric in ("precision", "recall", "f1", "jaccard", "accuracy"):
+        found = pv.interval(units, metric, method, level=level, clustered=True)
+        assert 0 <= found.low <= found.estimate <= found.high <= 1

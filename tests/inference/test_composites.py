@@ -158,6 +158,31 @@ def test_posteriors_of_few_items_agree_with_fifty_million_draws(row):
     assert gap < found.error + 4e-4  # of the draws
 
 
+@pytest.mark.parametrize("row", few["rows"], ids=lambda r: f"{r['metric']}{r['table']}{r['prior']}")
+def test_densities_of_few_items_add_up_to_the_draws(row):
+    found = pv.posterior(pv.Counts(*row["table"]), row["metric"], prior=row["prior"])
+    least, _ = bounds(row["metric"])
+    # with a small prior the density has a spike at 0, which the difference that it is made of blurs
+    spike = row["prior"] < 0.5
+    for k, (low, high) in enumerate(itertools.pairwise(few["places"])):
+        if low >= least and not (spike and low < 0 < high):
+            places = low + (high - low) * (np.arange(400) + 0.5) / 400
+            mass = np.mean(found.pdf(places)) * (high - low)
+            drawn = row["cdf"][k + 1] - row["cdf"][k]
+            assert mass == pytest.approx(drawn, rel=0.03, abs=0.004)
+
+
+@pytest.mark.parametrize(
+    ("metric", "table", "prior"),
+    [("informedness", (0, 8, 20, 0), 0.5), ("mcc", (0, 9, 9, 0), 0.125)],
+)
+def test_intervals_of_highest_density_end_at_the_bounds_of_the_score(metric, table, prior):
+    found = pv.posterior(pv.Counts(*table), metric, prior=prior)
+    low, high = found.interval(0.95, kind="highest-density")
+    assert low == -1 < high < found.ppf(0.975)
+    assert found.cdf(high) == pytest.approx(0.95, abs=1e-6)
+
+
 @pytest.mark.parametrize("metric", ["kappa", "mcc"])
 @pytest.mark.parametrize("table", [(50, 0, 0, 0), (0, 50, 0, 0), (3, 2, 0, 0), (0, 0, 0, 0)])
 def test_tiny_priors_of_an_empty_class_are_refused(metric, table):

@@ -71,7 +71,6 @@ def test_scores_and_shares_agree_with_plain_loops(table):
         assert result.share_of_answers is None
     else:
         assert result.share_of_answers == pytest.approx(float(share), abs=1e-9)
-        assert result.share_of_samples == pytest.approx(1 - float(share), abs=1e-9)
 
 
 def test_a_table_and_its_rows_are_the_same():
@@ -115,7 +114,7 @@ def test_more_answers_or_more_samples():
     assert result.width_with() == pytest.approx(now)
     assert result.width_with(samples=1200) == pytest.approx(now / 2)
     fewest = result.width_with(repeats=math.inf)
-    assert fewest == pytest.approx(now * math.sqrt(result.share_of_samples))
+    assert fewest == pytest.approx(now * math.sqrt(1 - result.share_of_answers))
     # a uniform ease has the variance 1/12, an answer to it 1/6 on average
     assert result.share_of_answers == pytest.approx((1 / 6 / 4) / (1 / 12 + 1 / 6 / 4), abs=0.04)
 

@@ -281,7 +281,10 @@ def limits_of_units(
     divided = table / dependence.divisor
     _, low, high, code = _limits(divided, metric, method, reach, beta, prior)
     notes = [note for note in (dependence.note, _NOTES[int(code)]) if note]
-    return float(low), float(high), "; ".join(notes) or None
+    # of a tail that is almost 0, as with two units, SciPy may find no quantile
+    least, most = bounds(metric)
+    low, high = least if np.isnan(low) else float(low), most if np.isnan(high) else float(high)
+    return low, high, "; ".join(notes) or None
 
 
 @dataclass(frozen=True)

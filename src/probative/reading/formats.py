@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     Pair: TypeAlias = tuple[Any, list[Any], list[str]]
     Column: TypeAlias = int | str
 
-
 _POSSIBLE, _LIKELY, _SURE = 1, 2, 3
 _HEAD = 1 << 16  # bytes that recognition looks at
 _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")

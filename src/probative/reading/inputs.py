@@ -116,8 +116,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """Read one label per item; refuse tags without sentences unless task='labels' is given."""
-    how: Any = {"continuous": options.predicted, "absent": options.absent}
-    labels = labels_from_array(name, values, **how)
+    labels = labels_from_array(name, values, continuous=options.predicted, absent=options.absent)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         problem = f"{name}: could be tags without sentences or labels ({reason})"

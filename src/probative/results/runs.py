@@ -87,11 +87,6 @@ class RepeatedScore(Result):
     share_of_answers: float | None
     note: str | None = None  #: A caveat, or None.
 
-    @property
-    def share_of_samples(self) -> float | None:
-        """Return the share of the variance that only more samples could remove."""
-        return None if self.share_of_answers is None else 1 - self.share_of_answers
-
     def width_with(self, *, samples: float | None = None, repeats: float | None = None) -> float:
         """Predict the width of the interval with other numbers of samples and answers to each.
 

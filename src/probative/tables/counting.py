@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     # of distinct units: sums (columns as in `query.statistics_of`) and numbers
     _Units = dict[_Key, tuple[Array, Ints]]
 
-
 _ON_NULL = ("error", "drop", "negative")
 _MOST_CELLS = 1_000_000  # distinct rows; columns of labels have fewer
 _MOST_KINDS = 2_000_000  # distinct units that leave an engine

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 else:
     nw = ModuleOnDemand("narwhals")
 
-
 _T = TypeVar("_T", bound=Any)
 
 # --- Queries
