@@ -54,14 +54,15 @@ class Ranked:
         self.is_positive, self.unit, self.by = is_positive, unit, "item" if unit is None else "unit"
         order = np.argsort(-scores)
         falling = scores[order]
-        begins = np.append(True, falling[1:] != falling[:-1])
+        begins = np.ones(len(falling), dtype=bool)
+        np.not_equal(falling[1:], falling[:-1], out=begins[1:])
         self.thresholds = falling[begins] + 0.0  # of every step, descending; no minus zero
         # the step of every item, from 0: the highest score
         self.step = step = np.empty(len(scores), dtype=np.int64)
         step[order] = np.cumsum(begins) - 1
         self.items, steps = len(is_positive), len(self.thresholds)
         # positives and items at each step, and at its threshold: with all steps above
-        self.new_positives = np.bincount(step, is_positive, steps).astype(float)
+        self.new_positives = np.bincount(step, is_positive, steps)
         self.new_items = np.bincount(step, minlength=steps).astype(float)
         self.tp: Array = np.cumsum(self.new_positives)
         self.predicted: Array = np.cumsum(self.new_items)
