@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took: processor time in seconds, and its peak memory in bytes."""
+    """Processor time of a process in seconds, and its peak memory in bytes."""
 
     seconds: float
     peak: float
